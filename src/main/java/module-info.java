@@ -22,7 +22,6 @@ module io.penstock {
     exports io.penstock.format.megatron;
     exports io.penstock.format.npy;
     exports io.penstock.format.safetensors;
-    exports io.penstock.format.tokens;
     exports io.penstock.format.webdataset;
     exports io.penstock.io;
     exports io.penstock.loader;
@@ -47,7 +46,9 @@ module io.penstock {
     exports io.penstock.format.numpy to
             io.penstock.tools;
     exports io.penstock.internal to
-            io.penstock.formats, io.penstock.media, io.penstock.pictures, io.penstock.tools;
+            io.penstock.formats, io.penstock.media, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
+    exports io.penstock.io.local to
+            io.penstock.diagnosis, io.penstock.remote, io.penstock.tools;
     exports io.penstock.io.publish to
             io.penstock.diagnosis, io.penstock.formats, io.penstock.media, io.penstock.pictures, io.penstock.remote,
             io.penstock.tools;

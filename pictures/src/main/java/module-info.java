@@ -6,7 +6,6 @@ module io.penstock.pictures {
     requires static org.jspecify;
 
     exports io.penstock.augment;
-    exports io.penstock.augment.value;
     exports io.penstock.image;
     exports io.penstock.pictures;
     exports io.penstock.image.reading to io.penstock.tools;

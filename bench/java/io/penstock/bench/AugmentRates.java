@@ -2,11 +2,11 @@
 package io.penstock.bench;
 
 import io.penstock.augment.Augment;
-import io.penstock.augment.value.AffineRanges;
-import io.penstock.augment.value.AutoAugmentPolicy;
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Range;
-import io.penstock.augment.value.StepParameters;
+import io.penstock.image.AffineRanges;
+import io.penstock.image.AutoAugmentPolicy;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Range;
+import io.penstock.image.StepParameters;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

@@ -2,9 +2,9 @@
 package io.penstock.bench;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
-import io.penstock.device.DeviceSupport;
+import io.penstock.device.DeviceInventory.DeviceInfo;
+import io.penstock.device.DeviceInventory.DeviceSupport;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

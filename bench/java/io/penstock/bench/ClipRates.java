@@ -4,8 +4,8 @@ package io.penstock.bench;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.image.ImageFit;
 import io.penstock.io.Span;
 import io.penstock.json.Json;

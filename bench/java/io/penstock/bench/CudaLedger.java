@@ -2,8 +2,8 @@
 package io.penstock.bench;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
+import io.penstock.device.DeviceInventory.DeviceInfo;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

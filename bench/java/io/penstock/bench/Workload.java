@@ -2,7 +2,6 @@
 package io.penstock.bench;
 
 import io.penstock.augment.Augment;
-import io.penstock.augment.value.Interpolation;
 import io.penstock.collate.StackAndPad;
 import io.penstock.collate.TokenWidth;
 import io.penstock.dataset.Dataset;
@@ -10,10 +9,11 @@ import io.penstock.dataset.Documents;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.TokenWindows;
-import io.penstock.decode.DecimalText;
+import io.penstock.decode.Decoder;
 import io.penstock.format.webdataset.ShardList;
 import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.image.Interpolation;
 import io.penstock.io.Location;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
@@ -116,7 +116,7 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
     /** Samples of shards: shards shuffled and samples in windows of 1,000, or {@code full}, all shuffled. */
     private static Workload shards(Path path, String mode) throws IOException {
         WebDatasetStore store = WebDatasetStore.open(Location.of(path));
-        Dataset samples = RecordFields.of(store).and("bin").and("cls", DecimalText.I64);
+        Dataset samples = RecordFields.of(store).and("bin").and("cls", Decoder.decimal(DType.I64));
         return new Workload(store::close, DataLoader.builder(samples)
                 .batchSize(WebDatasetShards.BATCH).collator(StackAndPad.fields())
                 .sampler(mode.equals("full") ? Sampler.shuffled(store.size(), SEED)
@@ -128,7 +128,7 @@ record Workload(Runnable close, DataLoaderBuilder settings) {
         WebDatasetSource source = WebDatasetSource.of(ShardList.of(Location.of(path)), "bin", "cls").shuffled(SEED)
                 .passes(Integer.MAX_VALUE);
         StreamDataset stream = StreamDataset.builder(source).field("bin", DType.U8, WebDatasetShards.SAMPLE_BYTES)
-                .field("cls", DecimalText.I64, 0).shuffle(SEED, SHARD_WINDOW_SAMPLES).open();
+                .field("cls", Decoder.decimal(DType.I64), 0).shuffle(SEED, SHARD_WINDOW_SAMPLES).open();
         return new Workload(stream::close, DataLoader.builder(stream).batchSize(WebDatasetShards.BATCH));
     }
 

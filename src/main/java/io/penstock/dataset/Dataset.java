@@ -4,8 +4,8 @@ package io.penstock.dataset;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.SampleGenerator;
+import io.penstock.dataset.source.SampleGenerator.SampleTensors;
 import io.penstock.dataset.source.SampleMap;
-import io.penstock.dataset.source.SampleTensors;
 import io.penstock.dataset.source.Samples;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
@@ -163,7 +163,7 @@ public interface Dataset extends Samples {
      * Maps a field by user code that also needs another one: boxes by the size of their image's file.
      *
      * @param field the field's name
-     * @param beside the other field's name; the map's {@linkplain SampleMap#open session}, which it must have, is told
+     * @param beside the other field's name; the map's {@linkplain SampleMap#open session}, which it must have, receives
      *     its value by {@link SampleMap.Mapper#beside}
      * @param out the mapped field, as in {@link #map(String, TensorSpec, String, SampleMap)}
      * @param name the map's name, for the fingerprint: change it when the code changes

@@ -2,8 +2,8 @@
 package io.penstock.dataset;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
+import io.penstock.io.local.RegularFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;

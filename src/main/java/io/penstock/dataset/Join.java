@@ -5,8 +5,8 @@ import static io.penstock.memory.LittleEndian.I32;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.RegularFile;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
+import io.penstock.io.local.RegularFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;

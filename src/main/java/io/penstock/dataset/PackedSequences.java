@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
+import io.penstock.dataset.Packing.PackedWindow;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.Span;
 import io.penstock.io.publish.NativeBytes;

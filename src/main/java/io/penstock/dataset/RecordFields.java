@@ -3,6 +3,7 @@ package io.penstock.dataset;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
+import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet :
  * Dataset samples = RecordFields.of(shards)                       // a WebDataset
  *         .and("jpg", ImageDecoder.rgb(224, 224))                 // u8[224,224,3]
- *         .and("cls", DecimalText.I64);                           // i64[]
+ *         .and("cls", Decoder.decimal(DType.I64));                           // i64[]
  * }
  *
  * <p>Reading a record that lacks a value fails and names the record; {@link #complete} drops such records.

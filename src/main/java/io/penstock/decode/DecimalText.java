@@ -11,14 +11,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
-/**
- * Decodes an integer in decimal digits, such as a WebDataset's {@code cls}: an optional sign and digits, surrounded by
- * optional white space, as Python's {@code int} accepts it.
- */
-public final class DecimalText implements Decoder {
-
-    /** The usual decoder, to {@code i64[]}. */
-    public static final DecimalText I64 = new DecimalText(DType.I64);
+/** {@link Decoder#decimal}. */
+final class DecimalText implements Decoder {
 
     private static final int MAX_SHOWN_BYTES = 64;
     /** The tens of the greatest {@code u64}, and its last digit. */
@@ -27,26 +21,16 @@ public final class DecimalText implements Decoder {
 
     private final DType dtype;
 
-    private DecimalText(DType dtype) {
-        this.dtype = dtype;
-    }
-
-    /**
-     * {@return a decoder to an integer type}
-     *
-     * @param dtype the type; a number that does not fit is an error
-     * @throws IllegalArgumentException if the type is not an integer type
-     */
-    public static DecimalText of(DType dtype) {
+    DecimalText(DType dtype) {
         if (!dtype.isInteger()) {
             throw new IllegalArgumentException("decimal digits to " + dtype + ", expected integers");
         }
-        return new DecimalText(dtype);
+        this.dtype = dtype;
     }
 
     @Override
     public TensorSpec field(Column column) {
-        Decoders.requireBytes(column, "a text");
+        Scalars.requireBytes(column, "a text");
         return new TensorSpec(column.name(), dtype);
     }
 

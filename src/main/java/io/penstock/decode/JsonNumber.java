@@ -16,15 +16,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Decodes a number or a truth value inside a JSON text. A path of names separated by dots locates it; array elements
- * are named by their index:
- *
- * <pre>{@code JsonNumber.of("annotations.0.label", DType.I64);}</pre>
- *
- * <p>The whole text is parsed, on the heap.
- */
-public final class JsonNumber implements Decoder {
+/** {@link Decoder#jsonNumber}. */
+final class JsonNumber implements Decoder {
 
     private static final long MAX_BYTES = 64 << 20;
 
@@ -32,32 +25,19 @@ public final class JsonNumber implements Decoder {
     private final List<String> names;
     private final DType dtype;
 
-    private JsonNumber(String path, DType dtype) {
+    JsonNumber(String path, DType dtype) {
+        if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
+            throw new IllegalArgumentException("JSON numbers to " + dtype + ", expected integers, f16, f32, f64 or "
+                    + "bool (a transform casts)");
+        }
         this.path = path;
         this.names = path.isEmpty() ? List.of() : List.of(path.split("\\.", -1));
         this.dtype = dtype;
     }
 
-    /**
-     * Creates a decoder.
-     *
-     * @param path the names that lead to the number; {@code ""} if the text is the number
-     * @param dtype the target type: integers, {@code f16}, {@code f32}, {@code f64}, or {@code bool} for a truth value.
-     *     A number that does not fit an integer type is an error
-     * @return a decoder to a scalar
-     * @throws IllegalArgumentException if the type is not one of these
-     */
-    public static JsonNumber of(String path, DType dtype) {
-        if (dtype == DType.BF16 || dtype == DType.F8E4M3 || dtype == DType.F8E5M2) {
-            throw new IllegalArgumentException("JSON numbers to " + dtype + ", expected integers, f16, f32, f64 or "
-                    + "bool (a transform casts)");
-        }
-        return new JsonNumber(path, dtype);
-    }
-
     @Override
     public TensorSpec field(Column column) {
-        Decoders.requireBytes(column, "JSON");
+        Scalars.requireBytes(column, "JSON");
         return new TensorSpec(column.name(), dtype);
     }
 

@@ -10,11 +10,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/**
- * Decodes MDS's encoding {@code ndarray}, in which each value stores its own shape, to tensors of one dtype and a shape
- * whose first dimension may vary. A value of another dtype or shape is an error: it is not cast or reshaped.
- */
-public final class NdarrayDecoder implements Decoder {
+/** {@link Decoder#ndarray} and {@link Decoder#typedNdarray}. */
+final class NdarrayDecoder implements Decoder {
 
     private static final String UNTYPED = "ndarray";
 
@@ -28,23 +25,11 @@ public final class NdarrayDecoder implements Decoder {
         this.shape = new TensorSpec("ndarray", dtype, shape).shape();
     }
 
-    /**
-     * {@return a decoder for the encoding {@code ndarray}, whose values store their own dtype}
-     *
-     * @param dtype the required dtype
-     * @param shape the required shape; the first dimension may be {@link TensorSpec#VARIABLE}
-     */
-    public static NdarrayDecoder untyped(DType dtype, long... shape) {
+    static NdarrayDecoder untyped(DType dtype, long... shape) {
         return new NdarrayDecoder(dtype, UNTYPED, shape);
     }
 
-    /**
-     * {@return a decoder for an encoding with a dtype, such as {@code ndarray:float32}}
-     *
-     * @param dtype that dtype
-     * @param shape the required shape; the first dimension may be {@link TensorSpec#VARIABLE}
-     */
-    public static NdarrayDecoder typed(DType dtype, long... shape) {
+    static NdarrayDecoder typed(DType dtype, long... shape) {
         return new NdarrayDecoder(dtype, UNTYPED + ":" + numpyName(dtype), shape);
     }
 

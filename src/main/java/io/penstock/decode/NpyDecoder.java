@@ -3,7 +3,6 @@ package io.penstock.decode;
 
 import io.penstock.error.CodecException;
 import io.penstock.format.numpy.NpyValue;
-import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import java.io.IOException;
@@ -13,38 +12,16 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Decodes a NumPy array ({@code .npy}) of a known dtype and shape, in any stored order and byte order, to row-major,
- * little-endian elements.
- */
-public final class NpyDecoder implements Decoder {
+/** {@link Decoder#npy}. */
+final class NpyDecoder implements Decoder {
 
     private final TensorSpec spec;
 
-    private NpyDecoder(TensorSpec spec) {
+    NpyDecoder(TensorSpec spec) {
         this.spec = spec;
     }
 
-    /**
-     * Creates a decoder.
-     *
-     * @param dtype the element type; an array of another type is an error
-     * @param shape the shape; empty for a scalar; the first dimension may be {@link TensorSpec#VARIABLE}
-     * @return the decoder
-     * @throws IllegalArgumentException if the shape is invalid
-     */
-    public static NpyDecoder of(DType dtype, long... shape) {
-        return new NpyDecoder(new TensorSpec("", dtype, shape));
-    }
-
-    /**
-     * A decoder for arrays like a given one, for example the first sample's.
-     *
-     * @param npy all bytes of a {@code .npy}
-     * @return a decoder for arrays of its dtype and shape
-     * @throws IOException if the array is malformed or of an unsupported type
-     */
-    public static NpyDecoder like(byte[] npy) throws IOException {
+    static NpyDecoder like(byte[] npy) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment copy = arena.allocateFrom(ValueLayout.JAVA_BYTE, npy);
             return new NpyDecoder(new NpyValue(null).read(copy, npy.length));
@@ -53,7 +30,7 @@ public final class NpyDecoder implements Decoder {
 
     @Override
     public TensorSpec field(Column column) {
-        Decoders.requireBytes(column, "a .npy");
+        Scalars.requireBytes(column, "a .npy");
         return new TensorSpec(column.name(), spec.dtype(), spec.shape());
     }
 

@@ -8,36 +8,21 @@ import io.penstock.store.Column;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** Decodes raw numbers of a known dtype and shape, little-endian and packed. */
-public final class Numbers implements Decoder {
+/** {@link Decoder#numbers}. */
+final class Numbers implements Decoder {
 
     private final TensorSpec spec;
 
-    private Numbers(TensorSpec spec) {
-        this.spec = spec;
-    }
-
-    /**
-     * Creates a decoder.
-     *
-     * @param dtype the element type
-     * @param shape the shape; empty for a scalar; the first dimension may be {@link TensorSpec#VARIABLE}, which the
-     *     byte size determines
-     * @return the decoder
-     * @throws IllegalArgumentException if the shape is invalid, or its first dimension is variable and its rows are
-     *     empty
-     */
-    public static Numbers of(DType dtype, long... shape) {
-        TensorSpec spec = new TensorSpec("", dtype, shape);
+    Numbers(DType dtype, long... shape) {
+        spec = new TensorSpec("", dtype, shape);
         if (spec.isVariable() && spec.rowBytes() == 0) {
             throw new IllegalArgumentException("a variable number of rows of 0 bytes, expected 1 or more a row");
         }
-        return new Numbers(spec);
     }
 
     @Override
     public TensorSpec field(Column column) {
-        Decoders.requireBytes(column, "bytes");
+        Scalars.requireBytes(column, "bytes");
         return new TensorSpec(column.name(), spec.dtype(), spec.shape());
     }
 

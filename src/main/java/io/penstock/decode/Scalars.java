@@ -7,13 +7,29 @@ import static io.penstock.memory.LittleEndian.I64;
 
 import io.penstock.error.CodecException;
 import io.penstock.memory.DType;
+import io.penstock.store.Column;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Set;
 
 /** Writes single numbers into memory, little-endian, and what their decoders share. */
 final class Scalars {
 
     private static final int MAX_SHOWN_CHARS = 40;
+    /** The suffixes of columns that hold decimal digits. */
+    static final Set<String> DECIMAL = Set.of("cls", "cls2", "class", "count", "index", "inx", "id");
+    private static final Set<String> PICKLED = Set.of("pyd", "pickle", "pkl", "pth", "pt");
+
+    /** Rejects numbers; pickles, which are programs; and torch files, which are pickles in a zip. */
+    static void requireBytes(Column column, String what) {
+        if (column.kind() == Column.Kind.NUMBERS) {
+            throw new IllegalArgumentException(column + ": numbers need no decoder, expected " + what);
+        }
+        if (PICKLED.contains(column.suffix())) {
+            throw new IllegalArgumentException(column + ": pickles are never loaded, because they can run code "
+                    + "(Decoder.bytes gives their bytes)");
+        }
+    }
 
     static void checkSize(long bytes, long targetBytes) {
         if (bytes != targetBytes) {

@@ -5,13 +5,12 @@ import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 
-/** Keeps the stored bytes, {@code u8[*]}: UTF-8 texts, and anything that the trainer decodes itself. */
-public final class StoredBytes implements Decoder {
+/** {@link Decoder#bytes}. */
+final class StoredBytes implements Decoder {
 
-    /** The decoder, which has no settings. */
-    public static final StoredBytes INSTANCE = new StoredBytes();
+    static final StoredBytes INSTANCE = new StoredBytes();
 
-    private static final Numbers BYTES = Numbers.of(DType.U8, TensorSpec.VARIABLE);
+    private static final Numbers BYTES = new Numbers(DType.U8, TensorSpec.VARIABLE);
 
     private StoredBytes() {
     }

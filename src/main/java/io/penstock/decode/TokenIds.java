@@ -101,7 +101,7 @@ public final class TokenIds implements Decoder {
 
     @Override
     public TensorSpec field(Column column) {
-        Decoders.requireBytes(column, "text");
+        Scalars.requireBytes(column, "text");
         return new TensorSpec(column.name(), DType.I32, TensorSpec.VARIABLE);
     }
 

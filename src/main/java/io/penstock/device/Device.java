@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device;
 
+import io.penstock.device.DeviceEvent.EventWait;
+
 /**
  * A device that batches are copied to: it has its own memory, asynchronous streams, and events that order them.
  *

@@ -41,4 +41,12 @@ public interface DeviceEvent extends AutoCloseable {
      */
     @Override
     void close();
+
+    /** How a thread waits in {@link DeviceEvent#synchronize()}. */
+    enum EventWait {
+        /** The thread polls: lowest latency. Right for events that are polled or that only streams wait for. */
+        SPIN,
+        /** The thread sleeps until woken: frees the core during waits as long as a copy. */
+        BLOCK
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device;
 
+import io.penstock.device.DeviceStage.OpenStage;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device;
 
+import io.penstock.device.DeviceInventory.DeviceInfo;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The devices of this machine; for each kind without devices, the reason.
@@ -39,5 +41,49 @@ public record DeviceInventory(List<DeviceSupport> kinds) {
     public DeviceSupport kind(String kind) {
         return kinds.stream().filter(found -> found.kind().equals(kind)).findFirst().orElseThrow(
                 () -> new IllegalArgumentException("no provider for device '" + kind + "'"));
+    }
+
+    /**
+     * What is known about a device before it is opened. If a property does not apply or cannot be read, a string is
+     * empty and a number is -1.
+     *
+     * @param name the name for {@link Device#open(String)}
+     * @param model the product's name, such as {@code NVIDIA H200}; for the host, its architecture and processor count
+     * @param computeCapability the GPU's instruction set, such as {@code 9.0}
+     * @param memoryTotalBytes total memory
+     * @param memoryFreeBytes free memory
+     * @param copyEngines how many copies it can run at once, beside kernels; with 2, one in each direction
+     * @param hostNumaNode the nearest NUMA node of the host
+     * @param pciBusId its PCI address, such as {@code 0000:3B:00.0}
+     * @param problem why something could not be read
+     */
+    public record DeviceInfo(
+            String name, String model, String computeCapability, long memoryTotalBytes, long memoryFreeBytes,
+            int copyEngines, int hostNumaNode, String pciBusId, String problem) {
+    }
+
+    /**
+     * What a {@link DeviceProvider} found: its devices or why there are none, and its runtime library.
+     *
+     * @param kind the kind of device
+     * @param devices the devices, by ordinal
+     * @param library the path of the runtime library, empty if none was loaded or needed
+     * @param runtimeVersion the library's version, such as {@code 13.0}, or empty
+     * @param driverVersion the newest runtime that the driver supports, such as {@code 13.0}, or empty without a driver
+     * @param unavailable why devices of this kind cannot be used, or null if they can
+     * @param message the same in words and how to fix it; empty if they can be used
+     */
+    public record DeviceSupport(
+            String kind, List<DeviceInfo> devices, String library, String runtimeVersion, String driverVersion,
+            DeviceUnavailableException.@Nullable Reason unavailable, String message) {
+        /** Copies the devices. */
+        public DeviceSupport {
+            devices = List.copyOf(devices);
+        }
+
+        /** {@return whether at least one device of this kind can be used: {@link #unavailable()} is null} */
+        public boolean isUsable() {
+            return unavailable == null;
+        }
     }
 }

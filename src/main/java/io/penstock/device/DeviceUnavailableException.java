@@ -34,7 +34,6 @@ public class DeviceUnavailableException extends PenstockException {
         INITIALIZATION_FAILED
     }
 
-    /** The reason. */
     private final Reason reason;
 
     /**

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import io.penstock.dlpack.DLPackCapsule.DLPackForm;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.StructLayout;
 

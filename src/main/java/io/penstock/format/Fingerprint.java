@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
+import io.penstock.internal.Sha256;
 import io.penstock.io.Advice;
 import io.penstock.io.FileSource;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Sha256;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.io.UncheckedIOException;

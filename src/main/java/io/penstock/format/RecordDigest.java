@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format;
 
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Span;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;

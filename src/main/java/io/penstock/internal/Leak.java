@@ -29,7 +29,7 @@ public final class Leak extends PhantomReference<Object> {
 
     static {
         if (ON) {
-            ThreadStart.start(Thread.ofPlatform().daemon().name("penstock-leaks").unstarted(Leak::tellAll),
+            ThreadStart.start(Thread.ofPlatform().daemon().name("penstock-leaks").unstarted(Leak::reportAll),
                     "-D" + PROPERTY + "=on");
         }
     }
@@ -75,17 +75,17 @@ public final class Leak extends PhantomReference<Object> {
         }
     }
 
-    private static void tellAll() {
+    private static void reportAll() {
         while (true) {
             try {
-                ((Leak) UNREACHABLE.remove()).tell();
+                ((Leak) UNREACHABLE.remove()).report();
             } catch (InterruptedException _) {
                 // The thread ends with the JVM.
             }
         }
     }
 
-    private void tell() {
+    private void report() {
         if (!OPEN.remove(this)) {
             return;
         }

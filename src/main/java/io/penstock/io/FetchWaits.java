@@ -81,4 +81,18 @@ public final class FetchWaits {
             readBytes = 0;
         }
     }
+
+    /** What a fetch of remote bytes is waiting for. */
+    public enum FetchPhase {
+        /** Another process, which fetches the same bytes. */
+        LOCK,
+        /** Earlier requests: as many are under way as may be. */
+        QUEUE,
+        /** The first byte of the server's answer. */
+        FIRST_BYTE,
+        /** The rest of the answer, until it is stored and checked. */
+        TRANSFER,
+        /** The next attempt, after one that failed. */
+        RETRY
+    }
 }

@@ -25,7 +25,7 @@ public record FileInfo(EntryKind kind, long byteSize, String version) {
         FOLDER,
         /** A device, FIFO or socket, which is never read. */
         OTHER,
-        /** No entry. */
+        /** Nothing has this name. */
         ABSENT
     }
 }

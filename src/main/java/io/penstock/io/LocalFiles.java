@@ -3,6 +3,8 @@ package io.penstock.io;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.io.local.CommittedFolder;
+import io.penstock.io.local.RegularFile;
 import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
+import io.penstock.io.local.HiddenNames;
+import io.penstock.io.local.InnerPath;
+import io.penstock.io.local.Placeholder;
 import io.penstock.os.PathBytes;
 import java.io.IOException;
 import java.io.InputStream;

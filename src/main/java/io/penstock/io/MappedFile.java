@@ -2,6 +2,7 @@
 package io.penstock.io;
 
 import io.penstock.internal.Leak;
+import io.penstock.io.local.RegularFile;
 import io.penstock.os.FileStatus;
 import io.penstock.os.PathBytes;
 import io.penstock.os.Posix;

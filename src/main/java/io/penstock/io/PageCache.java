@@ -3,6 +3,7 @@ package io.penstock.io;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.penstock.io.local.RegularFile;
 import io.penstock.os.Posix;
 import java.io.IOException;
 import java.io.UncheckedIOException;

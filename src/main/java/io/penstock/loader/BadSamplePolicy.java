@@ -15,5 +15,14 @@ public enum BadSamplePolicy {
      * sample, as for {@link #REPLACE}, fills the last row. In a batch by a token budget without padding, its row is
      * left out instead: {@link Batch#count} is one less too, and ranks may differ in it.
      */
-    SKIP
+    SKIP;
+
+    /**
+     * A sample that could not be read and was left out.
+     *
+     * @param sample its index in the dataset
+     * @param reason the fault in one line that names the file or the sample
+     */
+    public record BadSample(long sample, String reason) {
+    }
 }

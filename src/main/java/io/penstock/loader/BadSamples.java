@@ -3,6 +3,7 @@ package io.penstock.loader;
 
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.BadSampleException;
+import io.penstock.loader.BadSamplePolicy.BadSample;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
@@ -127,13 +128,13 @@ final class BadSamples {
             reader.check(sample, position);
             return true;
         } catch (BadSampleException bad) {
-            tell(sample, bad);
+            report(sample, bad);
             return false;
         }
     }
 
     /** Remembers a bad sample, and logs it the first time. */
-    void tell(long sample, BadSampleException bad) {
+    void report(long sample, BadSampleException bad) {
         String reason = String.valueOf(bad.getMessage());
         if (met.size() < MAX_KEPT && met.putIfAbsent(sample, reason) == null) {
             LOG.log(System.Logger.Level.WARNING, "bad sample {0} {1}: {2}", Long.toString(sample),

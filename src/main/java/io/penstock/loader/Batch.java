@@ -4,7 +4,7 @@ package io.penstock.loader;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.dlpack.DLPackCapsule;
-import io.penstock.dlpack.DLPackForm;
+import io.penstock.dlpack.DLPackCapsule.DLPackForm;
 import io.penstock.internal.Leak;
 import io.penstock.loader.slots.BatchHolder;
 import io.penstock.loader.slots.Lease;

@@ -9,16 +9,16 @@ import java.util.function.BooleanSupplier;
 final class BatchIterator implements Iterator<Batch> {
 
     private final DeviceLoader loader;
-    private final BooleanSupplier goesOn;
+    private final BooleanSupplier hasMore;
 
-    BatchIterator(DeviceLoader loader, BooleanSupplier goesOn) {
+    BatchIterator(DeviceLoader loader, BooleanSupplier hasMore) {
         this.loader = loader;
-        this.goesOn = goesOn;
+        this.hasMore = hasMore;
     }
 
     @Override
     public boolean hasNext() {
-        return goesOn.getAsBoolean();
+        return hasMore.getAsBoolean();
     }
 
     @Override

@@ -5,11 +5,11 @@ import io.penstock.collate.Collator;
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.reading.SampleTimer;
 import io.penstock.dataset.reading.StageClock;
-import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
+import io.penstock.dataset.source.Arrivals.ArrivalWait;
 import io.penstock.dataset.source.BadSampleException;
-import io.penstock.io.FetchPhase;
 import io.penstock.io.FetchWaits;
+import io.penstock.io.FetchWaits.FetchPhase;
 import io.penstock.loader.slots.HostSlot;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.telemetry.recording.Filling;
@@ -168,7 +168,7 @@ final class CollatingMaker implements BatchMaker {
                 if (reader.isStopped() || !refused.add(reader.sample())) {
                     throw bad;
                 }
-                badSamples.tell(reader.sample(), bad);
+                badSamples.report(reader.sample(), bad);
                 slot.plan.copyFrom(original);
             }
         }
@@ -181,7 +181,7 @@ final class CollatingMaker implements BatchMaker {
 
     @Override
     public void resume() {
-        reader.goOn();
+        reader.resume();
     }
 
     @Override

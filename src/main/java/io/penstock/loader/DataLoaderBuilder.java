@@ -292,7 +292,7 @@ public final class DataLoaderBuilder {
         return this;
     }
 
-    // ---- what decides speed and memory alone, and what is told of them
+    // ---- what decides speed and memory alone, and what is reported
 
     /**
      * Whether batches are copied to the device. Default {@link TransferMode#AUTO}.

@@ -4,6 +4,7 @@ package io.penstock.loader;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.internal.Leak;
+import io.penstock.loader.BadSamplePolicy.BadSample;
 import io.penstock.loader.slots.Lease;
 import io.penstock.loader.slots.Run;
 import io.penstock.loader.slots.SlotRing;
@@ -319,7 +320,7 @@ public sealed class DeviceLoader permits DataLoader {
         return closes;
     }
 
-    /** For tests. */
+    /** The ring of this loader, which tests look into. */
     SlotRing ring() {
         return parts.ring;
     }

@@ -51,7 +51,7 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
     private static final String VERSION_KEY = "loader_settings";
     private static final String WHAT = "loader settings";
 
-    /** Changes nothing. */
+    /** No setting: the loader keeps its defaults. */
     public static final LoaderSettings NONE = new LoaderSettings(OptionalInt.empty(), OptionalInt.empty(),
             Optional.empty(), OptionalInt.empty(), "");
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
-import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
+import io.penstock.dataset.source.Arrivals.ArrivalWait;
 import io.penstock.loader.slots.Run;
 import io.penstock.sampling.BatchSampler;
 import java.util.concurrent.atomic.AtomicLong;

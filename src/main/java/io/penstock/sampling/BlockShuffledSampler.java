@@ -2,6 +2,7 @@
 package io.penstock.sampling;
 
 import io.penstock.internal.PrefixSums;
+import io.penstock.internal.Sha256;
 import java.util.stream.IntStream;
 
 /** Shuffles blocks, then shuffles their samples within windows of that order. */
@@ -29,7 +30,7 @@ final class BlockShuffledSampler {
         }
         long size = Positions.checkSize(starts[starts.length - 1]);
         String fingerprint = "blocks size=" + size + " blocks=" + (starts.length - 1) + ":"
-                + ContentDigest.of(starts.length, i -> starts[(int) i]) + " window=" + window + " seed=" + seed;
+                + Sha256.hex(starts.length, i -> starts[(int) i]) + " window=" + window + " seed=" + seed;
         return new ComputedSampler(size, size, seed, fingerprint,
                 epoch -> order(starts, window, SplitMix64.first(SplitMix64.first(seed) + epoch)));
     }

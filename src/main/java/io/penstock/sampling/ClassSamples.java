@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.Sha256;
+
 /** The samples of each class, in consecutive runs. */
 final class ClassSamples {
 
@@ -38,7 +40,7 @@ final class ClassSamples {
         for (int i = 0; i < classes.length; i++) {
             samples[next[classes[i]]++] = i;
         }
-        digest = ContentDigest.of(classes.length, i -> classes[(int) i]);
+        digest = Sha256.hex(classes.length, i -> classes[(int) i]);
     }
 
     int classes() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.Sha256;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
@@ -24,7 +25,7 @@ final class LengthBucketedSampler {
         }
         long sorted = Math.min(window, base.size());
         String fingerprint = "length-bucketed window=" + window + " group=" + group + " lengths="
-                + ContentDigest.of(base.datasetSize(), sample -> length(lengths, sample)) + " seed=" + seed + " of "
+                + Sha256.hex(base.datasetSize(), sample -> length(lengths, sample)) + " seed=" + seed + " of "
                 + base.fingerprint();
         return new ComputedSampler(base.size(), base.datasetSize(), seed, base.epochs(), fingerprint,
                 epoch -> new Buckets(base.epoch(epoch), lengths, sorted, group, SplitMix64.key(seed, epoch, TAG)));

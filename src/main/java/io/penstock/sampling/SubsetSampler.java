@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.Sha256;
+
 /** Chosen samples, in the order of another sampler over the choice. */
 final class SubsetSampler implements Sampler {
 
@@ -54,7 +56,7 @@ final class SubsetSampler implements Sampler {
 
     @Override
     public String fingerprint() {
-        return "subset of " + datasetSize + ":" + ContentDigest.of(samples.length, i -> samples[(int) i]) + " by ["
+        return "subset of " + datasetSize + ":" + Sha256.hex(samples.length, i -> samples[(int) i]) + " by ["
                 + order.fingerprint() + "]";
     }
 }

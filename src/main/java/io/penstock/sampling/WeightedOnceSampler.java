@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.Sha256;
 import java.util.Arrays;
 
 /**
@@ -21,7 +22,7 @@ final class WeightedOnceSampler {
             throw new IllegalArgumentException(size + " draws without replacement, expected 1 to the " + positive
                     + " samples of a positive weight");
         }
-        String digest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
+        String digest = Sha256.hex(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
         return new ComputedSampler(size, weights.length, seed, "weighted without replacement size=" + size + " of "
                 + weights.length + ":" + digest + " seed=" + seed, epoch -> {
             int[] samples = order(weights, SplitMix64.key(seed, epoch, TAG));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.Sha256;
 import java.util.Arrays;
 
 /**
@@ -25,7 +26,7 @@ final class WeightedSampler implements Sampler {
     WeightedSampler(double[] weights, long size, long seed) {
         this.size = Positions.checkSize(size);
         this.seed = seed;
-        this.weightsDigest = ContentDigest.of(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
+        this.weightsDigest = Sha256.hex(weights.length, i -> Double.doubleToLongBits(weights[(int) i]));
         int n = weights.length;
         long[] whole = wholeWeights(weights);
         long total = Arrays.stream(whole).sum();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.Sha256;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
@@ -20,7 +21,7 @@ final class WorkBalancedSampler {
         Objects.requireNonNull(costs, "costs");
         String fingerprint = "work-balanced ranks=" + balance.ranks() + " batch=" + balance.batchSize() + " steps="
                 + balance.steps() + (balance.isAlike() ? " alike" : "") + " costs="
-                + ContentDigest.of(base.datasetSize(), sample -> cost(costs, sample)) + " seed=" + seed + " of "
+                + Sha256.hex(base.datasetSize(), sample -> cost(costs, sample)) + " seed=" + seed + " of "
                 + base.fingerprint();
         return new ComputedSampler(base.size(), base.datasetSize(), seed, base.epochs(), fingerprint,
                 epoch -> new Balanced(base.epoch(epoch), costs, balance, SplitMix64.key(seed, epoch, TAG)));

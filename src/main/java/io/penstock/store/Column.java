@@ -26,7 +26,7 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
         TEXT
     }
 
-    /** Checks. */
+    /** Refuses components that are null. */
     public Column {
         Objects.requireNonNull(spec, "spec");
         Objects.requireNonNull(kind, "kind");
@@ -71,6 +71,11 @@ public record Column(TensorSpec spec, Kind kind, String encoding) {
     /** {@return the column's name} */
     public String name() {
         return spec.name();
+    }
+
+    /** {@return the encoding's part after the last dot, in lower case: {@code jpg} of {@code img.JPG}} */
+    public String suffix() {
+        return encoding.substring(encoding.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
     }
 
     @Override

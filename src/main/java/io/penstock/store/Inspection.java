@@ -2,8 +2,8 @@
 package io.penstock.store;
 
 import io.penstock.error.MalformedStoreException;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
@@ -61,7 +61,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
     public record Array(String name, DType dtype, String storedDtype, List<Long> shape, @Nullable String storedOrder,
             long byteSize, @Nullable String sha256, @Nullable Long max, Map<String, @Nullable Object> details) {
 
-        /** Copies. */
+        /** Copies shape and details, so that they cannot change. */
         public Array {
             shape = List.copyOf(shape);
             details = Collections.unmodifiableMap(new LinkedHashMap<>(details));
@@ -103,7 +103,7 @@ public record Inspection(Location path, String kind, List<Location> files, Map<S
         }
     }
 
-    /** Copies. */
+    /** Copies lists and details, so that they cannot change. */
     public Inspection {
         files = List.copyOf(files);
         details = Collections.unmodifiableMap(new LinkedHashMap<>(details));

@@ -5,7 +5,7 @@ import io.penstock.error.LibraryException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.memory.DType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -168,9 +168,9 @@ public final class StoreFormats {
 
     /** Opens a store and checks it against its provider and the options. */
     static Store open(StoreProvider format, Location path, OpenOptions options) throws IOException {
-        DType told = options.dtype();
-        if (format.isTokens() && told != null && (!told.isInteger() || told == DType.U64)) {
-            throw new IllegalArgumentException("tokens are not stored as " + told);
+        DType given = options.dtype();
+        if (format.isTokens() && given != null && (!given.isInteger() || given == DType.U64)) {
+            throw new IllegalArgumentException("tokens are not stored as " + given);
         }
         if (options.member() != null && !format.hasMembers()) {
             throw new IllegalArgumentException(path + ": found member '" + options.member() + "', but the format '"
@@ -183,9 +183,9 @@ public final class StoreFormats {
             throw new LibraryException(path + ": " + described(format) + " opens " + store + ", expected "
                     + (format.isTokens() ? "a" : "no") + " store of tokens", null);
         }
-        if (store instanceof TokenStore tokens && told != null && tokens.dtype() != told) {
+        if (store instanceof TokenStore tokens && given != null && tokens.dtype() != given) {
             store.close();
-            throw new MalformedStoreException(path, "tokens stored as " + tokens.dtype(), told + ", as given");
+            throw new MalformedStoreException(path, "tokens stored as " + tokens.dtype(), given + ", as given");
         }
         return store;
     }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public record StoreInfo(String kind, List<Location> files, Map<String, @Nullable Object> details,
         List<StoredArray> arrays) {
 
-    /** Copies. */
+    /** Copies lists and details, so that they cannot change. */
     public StoreInfo {
         files = List.copyOf(files);
         details = Collections.unmodifiableMap(new LinkedHashMap<>(details));

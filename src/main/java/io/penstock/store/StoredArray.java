@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record StoredArray(String name, String storedDtype, @Nullable String storedOrder, Tensor tensor) {
 
-    /** Checks. */
+    /** Refuses a name, dtype or tensor that is null; only the order may be. */
     public StoredArray {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(storedDtype, "storedDtype");

@@ -43,7 +43,11 @@ public record StreamedTensor(TensorSpec spec, Content content) {
         void put(MemorySegment source, long offset, long bytes) throws IOException;
     }
 
-    /** Checks. */
+    /**
+     * Requires a size that is known before the content is written.
+     *
+     * @throws IllegalArgumentException if the first dimension is variable
+     */
     public StreamedTensor {
         Objects.requireNonNull(content, "content");
         if (spec.isVariable()) {

@@ -6,8 +6,9 @@ import io.penstock.codec.decoder.TextInput;
 import io.penstock.error.CodecException;
 import io.penstock.error.PenstockException;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.json.JsonLine;
+import io.penstock.stream.StreamSource.StreamEnd;
 import io.penstock.text.LineFeeds;
 import java.io.EOFException;
 import java.io.IOException;
@@ -361,7 +362,7 @@ public final class LineSource implements StreamSource {
             return isCut;
         }
 
-        /** Counts bytes. */
+        /** How many bytes of the file are still to be read; the number of lines is not known. */
         @Override
         public Lag lag() {
             try {

@@ -3,7 +3,7 @@ package io.penstock.stream;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-import io.penstock.dataset.PackedWindow;
+import io.penstock.dataset.Packing.PackedWindow;
 import java.lang.foreign.MemorySegment;
 
 /**

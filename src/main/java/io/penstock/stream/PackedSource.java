@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.dataset.PackedWindow;
 import io.penstock.dataset.Packing;
+import io.penstock.dataset.Packing.PackedWindow;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenContent;
 import java.io.IOException;

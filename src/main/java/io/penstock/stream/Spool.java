@@ -2,7 +2,7 @@
 package io.penstock.stream;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.io.publish.Folder;
 import io.penstock.io.publish.WriterLock;
 import io.penstock.memory.LittleEndian;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.dataset.source.ArrivalWait;
 import io.penstock.dataset.source.Arrivals;
+import io.penstock.dataset.source.Arrivals.ArrivalWait;
 import io.penstock.error.PenstockException;
 import io.penstock.io.Span;
 import io.penstock.os.ThreadStart;

@@ -6,7 +6,7 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
 import io.penstock.internal.Leak;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;

@@ -159,4 +159,12 @@ public interface StreamSource {
      *     says what was found and expected
      */
     PartitionReader open(int partition, String cursor) throws IOException;
+
+    /** What a source does where its records end for now. */
+    enum StreamEnd {
+        /** The partition ends there. */
+        STOP,
+        /** It waits for more. */
+        WAIT
+    }
 }

@@ -30,7 +30,7 @@ final class Window implements AutoCloseable {
         logged = new LaneState(start.lane(), start.from(), start.turn(), start.cursors(), turns);
     }
 
-    /** Shuffles it. */
+    /** Draws the order of the records: a permutation with this seed and key. */
     void shuffle(long seed, long key) {
         order = new Permutation(records.count(), seed, key);
     }

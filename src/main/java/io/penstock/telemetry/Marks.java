@@ -29,7 +29,7 @@ public final class Marks {
         void close();
     }
 
-    /** Whoever measures. */
+    /** Measures the work that is marked, on the thread that does it. */
     @FunctionalInterface
     public interface Listener {
 

@@ -31,7 +31,7 @@ final class Arguments {
         return value;
     }
 
-    /** Requires maximum sizes from one dimension on: kernels are told of those only once. */
+    /** Requires maximum sizes from one dimension on: kernels receive those only once. */
     static void sameInAllBatches(DeviceFields fields, int field, int fromDim) {
         TensorSpec greatest = fields.layout().fields().get(field);
         for (int d = fromDim; d < greatest.rank(); d++) {

@@ -12,14 +12,14 @@ import static io.penstock.transform.ImageArguments.TARGET_TYPE;
 import static io.penstock.transform.ImageArguments.WIDTH;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStage;
+import io.penstock.device.DeviceStage.OpenStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.Kernel;
-import io.penstock.device.OpenStage;
 import io.penstock.memory.DType;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.Tensor;

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.StackAndPad;
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.decode.DecimalText;
+import io.penstock.decode.Decoder;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.loader.Batch;
@@ -87,7 +87,7 @@ class JoinTest {
     }
 
     private Dataset cls() {
-        return RecordFields.of(scores).and("cls", DecimalText.I64);
+        return RecordFields.of(scores).and("cls", Decoder.decimal(DType.I64));
     }
 
     /** What a loader gives, by the sample's key. */

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.decode.Decoder;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Rows;

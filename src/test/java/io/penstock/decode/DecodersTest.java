@@ -36,12 +36,12 @@ class DecodersTest {
     @Test
     void theEncodingBehindTheLastDotChoosesTheDecoder() {
         for (String encoding : List.of("cls", "cls2", "class", "count", "index", "inx", "id", "CLS", "left.cls")) {
-            assertEquals(new TensorSpec("c", DType.I64), Decoders.of(Column.bytes("c", encoding))
+            assertEquals(new TensorSpec("c", DType.I64), Decoder.of(Column.bytes("c", encoding))
                     .field(Column.bytes("c", encoding)), encoding);
         }
         for (String encoding : List.of("txt", "text", "transcript", "json", "", "jpg", "seg.png", "cls.txt", "npy",
                 "unheard-of")) {
-            assertSame(StoredBytes.INSTANCE, Decoders.of(Column.bytes("c", encoding)), encoding);
+            assertSame(Decoder.bytes(), Decoder.of(Column.bytes("c", encoding)), encoding);
         }
     }
 
@@ -50,9 +50,9 @@ class DecodersTest {
         for (String encoding : List.of("pyd", "pickle", "pkl", "pth", "pt", "state.PTH")) {
             Column column = Column.bytes("c", encoding);
             for (org.junit.jupiter.api.function.Executable use : List.<org.junit.jupiter.api.function.Executable>of(
-                    () -> Decoders.of(column), () -> DecimalText.I64.field(column),
-                    () -> NpyDecoder.of(DType.F32, 1).field(column), () -> Numbers.of(DType.F32).field(column),
-                    () -> JsonNumber.of("a", DType.F32).field(column))) {
+                    () -> Decoder.of(column), () -> Decoder.decimal(DType.I64).field(column),
+                    () -> Decoder.npy(DType.F32, 1).field(column), () -> Decoder.numbers(DType.F32).field(column),
+                    () -> Decoder.jsonNumber("a", DType.F32).field(column))) {
                 String message = assertThrows(IllegalArgumentException.class, use).getMessage();
                 assertTrue(message.contains("pickle") && message.contains(encoding), message);
             }
@@ -62,19 +62,19 @@ class DecodersTest {
     @Test
     void numbersNeedNoDecoder() {
         Column numbers = Column.numbers("n", DType.F32, 3);
-        for (Decoder decoder : List.of(StoredBytes.INSTANCE, DecimalText.I64, Numbers.of(DType.F32, 3),
-                NpyDecoder.of(DType.F32, 3), JsonNumber.of("a", DType.F32))) {
+        for (Decoder decoder : List.of(Decoder.bytes(), Decoder.decimal(DType.I64), Decoder.numbers(DType.F32, 3),
+                Decoder.npy(DType.F32, 3), Decoder.jsonNumber("a", DType.F32))) {
             assertThrows(IllegalArgumentException.class, () -> decoder.field(numbers), decoder.toString());
         }
-        assertThrows(IllegalArgumentException.class, () -> Decoders.of(numbers));
+        assertThrows(IllegalArgumentException.class, () -> Decoder.of(numbers));
     }
 
     @Test
     void bytesComeAsTheyAreStored() throws IOException {
         byte[] text = "Grüße, 世界".getBytes(StandardCharsets.UTF_8);
-        assertArrayEquals(text, Decoding.decode(StoredBytes.INSTANCE, Column.text("t", "txt"), text));
-        assertArrayEquals(new byte[0], Decoding.decode(StoredBytes.INSTANCE, Column.text("t", "txt"), new byte[0]));
-        assertEquals("t: u8[*]", StoredBytes.INSTANCE.field(Column.text("t", "txt")).toString());
+        assertArrayEquals(text, Decoding.decode(Decoder.bytes(), Column.text("t", "txt"), text));
+        assertArrayEquals(new byte[0], Decoding.decode(Decoder.bytes(), Column.text("t", "txt"), new byte[0]));
+        assertEquals("t: u8[*]", Decoder.bytes().field(Column.text("t", "txt")).toString());
     }
 
     @Test
@@ -87,7 +87,7 @@ class DecodersTest {
         assertEquals(Long.MIN_VALUE, decimal("-9223372036854775808"));
         for (String wrong : List.of("", " ", "-", "1.0", "1 2", "0x10", "9223372036854775808",
                 "-9223372036854775809", "99999999999999999999", "abc\n\u0000", "1e3", "--1")) {
-            String message = Decoding.refusal(DecimalText.I64, CLS, wrong.getBytes(StandardCharsets.UTF_8));
+            String message = Decoding.refusal(Decoder.decimal(DType.I64), CLS, wrong.getBytes(StandardCharsets.UTF_8));
             assertTrue(message.contains("an integer in decimal digits that i64 holds"), message);
         }
     }
@@ -109,10 +109,10 @@ class DecodersTest {
                                 .shiftLeft(random.nextInt(3));
                 byte[] text = value.toString().getBytes(StandardCharsets.US_ASCII);
                 if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
-                    Decoding.refusal(DecimalText.of(dtype), CLS, text);
+                    Decoding.refusal(Decoder.decimal(dtype), CLS, text);
                     continue;
                 }
-                byte[] decoded = Decoding.decode(DecimalText.of(dtype), CLS, text);
+                byte[] decoded = Decoding.decode(Decoder.decimal(dtype), CLS, text);
                 for (int b = 0; b < decoded.length; b++) {
                     assertEquals(value.shiftRight(8 * b).byteValue(), decoded[b], dtype + " " + value);
                 }
@@ -121,7 +121,8 @@ class DecodersTest {
     }
 
     private static long decimal(String text) throws IOException {
-        return little(Decoding.decode(DecimalText.I64, CLS, text.getBytes(StandardCharsets.UTF_8))).getLong();
+        return little(Decoding.decode(Decoder.decimal(DType.I64), CLS, text.getBytes(StandardCharsets.UTF_8)))
+                .getLong();
     }
 
     private static ByteBuffer little(byte[] bytes) {
@@ -133,26 +134,28 @@ class DecodersTest {
         byte[] text = """
                 {"label": 3, "boxes": [{"x": -0.5}, {"x": 1e3}], "ok": true, "big": 18446744073709551615,
                  "name": "n", "a.b": 1, "": {"": 9}}""".getBytes(StandardCharsets.UTF_8);
-        assertEquals(3, little(Decoding.decode(JsonNumber.of("label", DType.I64), JSON, text)).getLong());
-        assertEquals(3, Decoding.decode(JsonNumber.of("label", DType.U8), JSON, text)[0]);
-        assertEquals(3f, little(Decoding.decode(JsonNumber.of("label", DType.F32), JSON, text)).getFloat());
-        assertEquals(-0.5, little(Decoding.decode(JsonNumber.of("boxes.0.x", DType.F64), JSON, text)).getDouble());
+        assertEquals(3, little(Decoding.decode(Decoder.jsonNumber("label", DType.I64), JSON, text)).getLong());
+        assertEquals(3, Decoding.decode(Decoder.jsonNumber("label", DType.U8), JSON, text)[0]);
+        assertEquals(3f, little(Decoding.decode(Decoder.jsonNumber("label", DType.F32), JSON, text)).getFloat());
+        assertEquals(-0.5, little(Decoding.decode(Decoder.jsonNumber("boxes.0.x", DType.F64), JSON, text)).getDouble());
         assertEquals(Float.floatToFloat16(1000), little(Decoding.decode(
-                JsonNumber.of("boxes.1.x", DType.F16), JSON, text)).getShort());
-        assertEquals(-1, little(Decoding.decode(JsonNumber.of("big", DType.U64), JSON, text)).getLong());
-        assertEquals(1, Decoding.decode(JsonNumber.of("ok", DType.BOOL), JSON, text)[0]);
-        assertEquals(9, Decoding.decode(JsonNumber.of(".", DType.I8), JSON, text)[0]);
-        assertEquals(12, Decoding.decode(JsonNumber.of("", DType.I8), JSON, "12".getBytes(StandardCharsets.UTF_8))[0]);
-        for (JsonNumber wrong : List.of(JsonNumber.of("none", DType.I64), JsonNumber.of("boxes", DType.I64),
-                JsonNumber.of("boxes.2.x", DType.I64), JsonNumber.of("boxes.-1", DType.I64),
-                JsonNumber.of("boxes.0.x", DType.I64), JsonNumber.of("name", DType.F32),
-                JsonNumber.of("ok", DType.I64), JsonNumber.of("label", DType.BOOL), JsonNumber.of("big", DType.I64),
-                JsonNumber.of("label.x", DType.I64), JsonNumber.of("", DType.I64))) {
+                Decoder.jsonNumber("boxes.1.x", DType.F16), JSON, text)).getShort());
+        assertEquals(-1, little(Decoding.decode(Decoder.jsonNumber("big", DType.U64), JSON, text)).getLong());
+        assertEquals(1, Decoding.decode(Decoder.jsonNumber("ok", DType.BOOL), JSON, text)[0]);
+        assertEquals(9, Decoding.decode(Decoder.jsonNumber(".", DType.I8), JSON, text)[0]);
+        assertEquals(12,
+                Decoding.decode(Decoder.jsonNumber("", DType.I8), JSON, "12".getBytes(StandardCharsets.UTF_8))[0]);
+        for (Decoder wrong : List.of(Decoder.jsonNumber("none", DType.I64), Decoder.jsonNumber("boxes", DType.I64),
+                Decoder.jsonNumber("boxes.2.x", DType.I64), Decoder.jsonNumber("boxes.-1", DType.I64),
+                Decoder.jsonNumber("boxes.0.x", DType.I64), Decoder.jsonNumber("name", DType.F32),
+                Decoder.jsonNumber("ok", DType.I64), Decoder.jsonNumber("label", DType.BOOL),
+                Decoder.jsonNumber("big", DType.I64),
+                Decoder.jsonNumber("label.x", DType.I64), Decoder.jsonNumber("", DType.I64))) {
             assertTrue(Decoding.refusal(wrong, JSON, text).contains(", expected "), wrong.toString());
         }
-        assertTrue(Decoding.refusal(JsonNumber.of("a", DType.I8), JSON, "{\"a\"".getBytes(StandardCharsets.UTF_8))
+        assertTrue(Decoding.refusal(Decoder.jsonNumber("a", DType.I8), JSON, "{\"a\"".getBytes(StandardCharsets.UTF_8))
                 .contains("does not parse"));
-        assertThrows(IllegalArgumentException.class, () -> JsonNumber.of("a", DType.BF16));
+        assertThrows(IllegalArgumentException.class, () -> Decoder.jsonNumber("a", DType.BF16));
     }
 
     @Test
@@ -176,7 +179,7 @@ class DecodersTest {
     private static void assertF16(short expected, double number) throws IOException {
         for (int sign = 1; sign >= -1; sign -= 2) {
             String text = Double.toString(sign * number);
-            short found = little(Decoding.decode(JsonNumber.of("", DType.F16), JSON,
+            short found = little(Decoding.decode(Decoder.jsonNumber("", DType.F16), JSON,
                     text.getBytes(StandardCharsets.UTF_8))).getShort();
             assertEquals((short) (sign == 1 ? expected : expected | 0x8000), found, text);
         }
@@ -186,12 +189,13 @@ class DecodersTest {
     void rawNumbersMustFitTheirShape() throws IOException {
         byte[] value = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
         Column raw = Column.bytes("r", "bin");
-        assertArrayEquals(value, Decoding.decode(Numbers.of(DType.U16, 3, 2), raw, value));
-        assertArrayEquals(value, Decoding.decode(Numbers.of(DType.U16, TensorSpec.VARIABLE, 3), raw, value));
-        assertEquals("r: u16[*,3]", Numbers.of(DType.U16, TensorSpec.VARIABLE, 3).field(raw).toString());
-        assertTrue(Decoding.refusal(Numbers.of(DType.U16, 7), raw, value).contains("12 bytes of numbers"));
-        assertTrue(Decoding.refusal(Numbers.of(DType.F64, TensorSpec.VARIABLE), raw, value).contains("multiple of 8"));
-        assertThrows(IllegalArgumentException.class, () -> Numbers.of(DType.U8, TensorSpec.VARIABLE, 0));
+        assertArrayEquals(value, Decoding.decode(Decoder.numbers(DType.U16, 3, 2), raw, value));
+        assertArrayEquals(value, Decoding.decode(Decoder.numbers(DType.U16, TensorSpec.VARIABLE, 3), raw, value));
+        assertEquals("r: u16[*,3]", Decoder.numbers(DType.U16, TensorSpec.VARIABLE, 3).field(raw).toString());
+        assertTrue(Decoding.refusal(Decoder.numbers(DType.U16, 7), raw, value).contains("12 bytes of numbers"));
+        assertTrue(Decoding.refusal(Decoder.numbers(DType.F64, TensorSpec.VARIABLE), raw, value)
+                .contains("multiple of 8"));
+        assertThrows(IllegalArgumentException.class, () -> Decoder.numbers(DType.U8, TensorSpec.VARIABLE, 0));
     }
 
     @Test
@@ -199,7 +203,7 @@ class DecodersTest {
         int read = 0;
         for (Fixtures.Entry entry : Fixtures.entries("npy").filter(e -> e.expect().equals("read")).toList()) {
             byte[] npy = Files.readAllBytes(entry.path());
-            NpyDecoder decoder = NpyDecoder.like(npy);
+            Decoder decoder = Decoder.npyLike(npy);
             try (TensorStore store = TensorStore.open(entry.path())) {
                 TensorSpec spec = store.tensors().getFirst();
                 assertEquals(new TensorSpec("x.npy", spec.dtype(), spec.shape()), decoder.field(NPY));
@@ -208,11 +212,11 @@ class DecodersTest {
                 if (spec.rank() > 0) {
                     long[] rows = spec.shape();
                     rows[0] = TensorSpec.VARIABLE;
-                    assertArrayEquals(elements, Decoding.decode(NpyDecoder.of(spec.dtype(), rows), NPY, npy));
+                    assertArrayEquals(elements, Decoding.decode(Decoder.npy(spec.dtype(), rows), NPY, npy));
                 }
                 DType other = spec.dtype() == DType.F32 ? DType.F64 : DType.F32;
-                assertTrue(Decoding.refusal(NpyDecoder.of(other, spec.shape()), NPY, npy).contains("expected"));
-                assertTrue(Decoding.refusal(NpyDecoder.of(spec.dtype(), 1, 2, 3, 4, 5), NPY, npy)
+                assertTrue(Decoding.refusal(Decoder.npy(other, spec.shape()), NPY, npy).contains("expected"));
+                assertTrue(Decoding.refusal(Decoder.npy(spec.dtype(), 1, 2, 3, 4, 5), NPY, npy)
                         .contains("an array: "));
             }
             read++;
@@ -225,8 +229,8 @@ class DecodersTest {
         int refused = 0;
         for (Fixtures.Entry entry : Fixtures.entries("npy").filter(e -> e.expect().equals("reject")).toList()) {
             byte[] npy = Files.readAllBytes(entry.path());
-            assertTrue(Decoding.refusal(NpyDecoder.of(DType.F32, TensorSpec.VARIABLE), NPY, npy).startsWith(".npy: "));
-            assertThrows(MalformedStoreException.class, () -> NpyDecoder.like(npy));
+            assertTrue(Decoding.refusal(Decoder.npy(DType.F32, TensorSpec.VARIABLE), NPY, npy).startsWith(".npy: "));
+            assertThrows(MalformedStoreException.class, () -> Decoder.npyLike(npy));
             refused++;
         }
         assertTrue(refused > 5, refused + " fixtures");

@@ -23,6 +23,8 @@ class DeviceProviderTest {
             package user;
 
             import io.penstock.device.*;
+            import io.penstock.device.DeviceInventory.DeviceInfo;
+            import io.penstock.device.DeviceInventory.DeviceSupport;
             import java.util.List;
 
             public final class Toy implements DeviceProvider {

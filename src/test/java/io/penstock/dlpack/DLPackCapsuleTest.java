@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dlpack;
 
-import static io.penstock.dlpack.DLPackForm.UNVERSIONED;
-import static io.penstock.dlpack.DLPackForm.VERSIONED;
+import static io.penstock.dlpack.DLPackCapsule.DLPackForm.UNVERSIONED;
+import static io.penstock.dlpack.DLPackCapsule.DLPackForm.VERSIONED;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dlpack.DLPackCapsule.DLPackForm;
 import io.penstock.dlpack.NativePeer.Described;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

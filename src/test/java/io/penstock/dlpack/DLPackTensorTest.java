@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dlpack;
 
-import static io.penstock.dlpack.DLPackForm.VERSIONED;
+import static io.penstock.dlpack.DLPackCapsule.DLPackForm.VERSIONED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dlpack.DLPackCapsule.DLPackForm;
 import io.penstock.dlpack.NativePeer.Product;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;

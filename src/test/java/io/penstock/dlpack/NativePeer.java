@@ -4,6 +4,7 @@ package io.penstock.dlpack;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.dlpack.DLPackCapsule.DLPackForm;
 import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.publish.Folder;
 import io.penstock.testing.Folders;
 import io.penstock.testing.JavaCommand;

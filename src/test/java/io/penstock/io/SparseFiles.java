@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io;
 
+import io.penstock.io.local.RegularFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -19,6 +19,7 @@ import io.penstock.decode.Decoder;
 import io.penstock.error.LibraryException;
 import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
+import io.penstock.loader.BadSamplePolicy.BadSample;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;

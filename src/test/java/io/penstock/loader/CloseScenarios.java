@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
+import io.penstock.device.DeviceEvent.EventWait;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.CudaSimulator.Kind;

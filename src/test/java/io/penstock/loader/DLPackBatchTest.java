@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
-import static io.penstock.dlpack.DLPackForm.UNVERSIONED;
-import static io.penstock.dlpack.DLPackForm.VERSIONED;
+import static io.penstock.dlpack.DLPackCapsule.DLPackForm.UNVERSIONED;
+import static io.penstock.dlpack.DLPackCapsule.DLPackForm.VERSIONED;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -13,7 +13,7 @@ import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStream;
 import io.penstock.dlpack.DLPackCapsule;
-import io.penstock.dlpack.DLPackForm;
+import io.penstock.dlpack.DLPackCapsule.DLPackForm;
 import io.penstock.dlpack.DLPackTensor;
 import io.penstock.dlpack.NativePeer;
 import io.penstock.dlpack.NativePeer.Described;

@@ -11,7 +11,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.device.cuda.CudaSimulator;
 import io.penstock.device.cuda.CudaSimulator.Kind;
 import io.penstock.dlpack.DLPackCapsule;
-import io.penstock.dlpack.DLPackForm;
+import io.penstock.dlpack.DLPackCapsule.DLPackForm;
 import io.penstock.dlpack.NativePeer;
 import io.penstock.dlpack.NativePeer.Described;
 import io.penstock.loader.slots.Lease;

@@ -2,10 +2,10 @@
 package io.penstock.store;
 
 import io.penstock.error.PenstockException;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Rows;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.memory.Tensor;

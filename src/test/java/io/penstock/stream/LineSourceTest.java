@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.error.CodecException;
 import io.penstock.stream.PartitionReader.Found;
+import io.penstock.stream.StreamSource.StreamEnd;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;

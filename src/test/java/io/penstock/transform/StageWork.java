@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.device.DeviceFields;
 import io.penstock.device.DeviceStage;
-import io.penstock.device.OpenStage;
+import io.penstock.device.DeviceStage.OpenStage;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import java.util.LinkedHashMap;

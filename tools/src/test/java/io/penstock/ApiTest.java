@@ -43,13 +43,8 @@ class ApiTest {
     /** Code in a document: a fenced or indented block, or words between backquotes. */
     private static final Pattern CODE = Pattern.compile("(?s)```.*?```|`[^`]+`|(?m:^ {4}.*$)");
 
-    /**
-     * Types for those who build on the engine: the first three need what only their packages may do, that of mapped
-     * files and that of packing, which streams use too; the others open and name files as the engine does.
-     */
-    private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead", "io.penstock.io.SpanReader",
-            "io.penstock.dataset.PackedWindow", "io.penstock.io.CommittedFolder", "io.penstock.io.HiddenNames",
-            "io.penstock.io.RegularFile");
+    /** Types for those who build on the engine: they need what only the package of mapped files may do. */
+    private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead", "io.penstock.io.SpanReader");
 
     /** Every accessible type of an exported package. */
     private static List<Class<?>> api;

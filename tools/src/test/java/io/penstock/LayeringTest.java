@@ -74,7 +74,7 @@ class LayeringTest {
             "java.lang.ref.Cleaner$Cleanable#",
             "java.lang.foreign.Linker$Option#critical", BINDINGS + ".CudaRuntime#cudaLaunchHostFunc",
             "java.lang.Runtime#halt", "java.lang.Runtime#exit", "java.lang.System#exit",
-            // What is read may be a FIFO: io.penstock.io.RegularFile opens it.
+            // What is read may be a FIFO: io.penstock.io.local.RegularFile opens it.
             "java.nio.file.Files#newInputStream", "java.nio.file.Files#readAllBytes",
             "java.nio.file.Files#readString", "java.nio.file.Files#readAllLines", "java.nio.file.Files#lines",
             "java.nio.file.Files#newBufferedReader", "java.io.FileInputStream#<init>", "java.io.FileReader#<init>",
@@ -85,7 +85,7 @@ class LayeringTest {
     private static final Map<String, Set<String>> ALLOWED = Map.of(
             "java.lang.System#exit", Set.of("io.penstock.cli.Penstock"),
             // The one reads what is no FIFO, the other standard input.
-            "java.io.FileInputStream#<init>", Set.of("io.penstock.io.RegularFile",
+            "java.io.FileInputStream#<init>", Set.of("io.penstock.io.local.RegularFile",
                     "io.penstock.cli.SourceOptions"),
             "java.nio.file.Files#readString", Set.of("io.penstock.diagnose.machine.HostReader",
                     "io.penstock.io.PageCache", "io.penstock.os.MemoryNode", "io.penstock.os.ThreadStart"));

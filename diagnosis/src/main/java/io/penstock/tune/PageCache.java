@@ -3,7 +3,7 @@ package io.penstock.tune;
 
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
+import io.penstock.device.DeviceInventory.DeviceInfo;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import java.lang.foreign.MemorySegment;

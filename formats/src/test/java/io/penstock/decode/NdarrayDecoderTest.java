@@ -27,7 +27,7 @@ class NdarrayDecoderTest {
 
     @Test
     void arraysOfOneTypeWhoseFirstDimensionVariesAreDecoded() throws IOException {
-        Decoder decoder = NdarrayDecoder.typed(DType.F32, TensorSpec.VARIABLE, 3);
+        Decoder decoder = Decoder.typedNdarray(DType.F32, TensorSpec.VARIABLE, 3);
         try (RecordStore store = RecordStore.open(ARRAYS); Decoder.Session session = decoder.open();
                 Arena arena = Arena.ofConfined()) {
             Column column = store.columns().get(1);
@@ -56,20 +56,20 @@ class NdarrayDecoderTest {
         try (RecordStore store = RecordStore.open(ARRAYS); Arena arena = Arena.ofConfined()) {
             // Sample 1 of the column is i8[2,3].
             MemorySegment stored = stored(store, 1, 0, arena);
-            for (Decoder other : new Decoder[] {NdarrayDecoder.untyped(DType.U8, 2, 3),
-                    NdarrayDecoder.untyped(DType.I8, 3, 2), NdarrayDecoder.untyped(DType.I8, 6)}) {
+            for (Decoder other : new Decoder[] {Decoder.ndarray(DType.U8, 2, 3),
+                    Decoder.ndarray(DType.I8, 3, 2), Decoder.ndarray(DType.I8, 6)}) {
                 String message = assertThrows(CodecException.class,
                         () -> other.open().byteSize(stored, stored.byteSize())).getMessage();
                 assertTrue(message.startsWith("an array i8[2, 3], expected "), message);
             }
-            assertEquals(6, NdarrayDecoder.untyped(DType.I8, 2, 3).open().byteSize(stored, stored.byteSize()));
+            assertEquals(6, Decoder.ndarray(DType.I8, 2, 3).open().byteSize(stored, stored.byteSize()));
         }
     }
 
     @Test
     void everyPrefixOfAValueIsMalformed() throws IOException {
         try (RecordStore store = RecordStore.open(ARRAYS); Arena arena = Arena.ofConfined();
-                Decoder.Session session = NdarrayDecoder.untyped(DType.F16, TensorSpec.VARIABLE).open()) {
+                Decoder.Session session = Decoder.ndarray(DType.F16, TensorSpec.VARIABLE).open()) {
             // Sample 4 is f16[7].
             MemorySegment stored = stored(store, 4, 0, arena);
             assertEquals(14, session.byteSize(stored, stored.byteSize()));
@@ -82,7 +82,7 @@ class NdarrayDecoderTest {
 
     @Test
     void aColumnOfAnotherEncodingIsRefused() {
-        Decoder typed = NdarrayDecoder.typed(DType.U16, 4);
+        Decoder typed = Decoder.typedNdarray(DType.U16, 4);
         assertEquals(new TensorSpec("x", DType.U16, 4), typed.field(Column.bytes("x", "ndarray:uint16")));
         for (Column other : new Column[] {Column.bytes("x", "ndarray"), Column.bytes("x", "ndarray:int16"),
                 Column.bytes("x", "npy"), Column.numbers("x", DType.U16, 4)}) {
@@ -93,10 +93,10 @@ class NdarrayDecoderTest {
     /** The fingerprint of a dataset contains its decoders. */
     @Test
     void equalDecodersHaveOneNameAndOthersAnother() {
-        String name = NdarrayDecoder.untyped(DType.F32, 2, 3).toString();
-        assertEquals(name, NdarrayDecoder.untyped(DType.F32, 2, 3).toString());
-        for (Decoder other : new Decoder[] {NdarrayDecoder.typed(DType.F32, 2, 3),
-                NdarrayDecoder.untyped(DType.F64, 2, 3), NdarrayDecoder.untyped(DType.F32, 3, 2)}) {
+        String name = Decoder.ndarray(DType.F32, 2, 3).toString();
+        assertEquals(name, Decoder.ndarray(DType.F32, 2, 3).toString());
+        for (Decoder other : new Decoder[] {Decoder.typedNdarray(DType.F32, 2, 3),
+                Decoder.ndarray(DType.F64, 2, 3), Decoder.ndarray(DType.F32, 3, 2)}) {
             assertNotEquals(name, other.toString());
         }
     }

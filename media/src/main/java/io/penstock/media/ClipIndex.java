@@ -7,11 +7,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.decode.Decoders;
 import io.penstock.error.CodecException;
 import io.penstock.error.MalformedStoreException;
+import io.penstock.internal.Sha256;
 import io.penstock.io.MappedFile;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.media.ffmpeg.DecoderLimits;
@@ -271,7 +270,7 @@ public final class ClipIndex implements AutoCloseable {
         if (column.kind() != Column.Kind.BYTES) {
             return Optional.empty();
         }
-        String encoding = Decoders.encoding(column);
+        String encoding = column.suffix();
         return VIDEO.contains(encoding) ? Optional.of(Contents.VIDEO)
                 : SOUND.contains(encoding) ? Optional.of(Contents.SOUND) : Optional.empty();
     }

@@ -4,7 +4,6 @@ package io.penstock.media;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import io.penstock.decode.Decoder;
-import io.penstock.decode.Decoders;
 import io.penstock.error.CodecException;
 import io.penstock.internal.Scratch;
 import io.penstock.media.ffmpeg.SoundReader;
@@ -125,7 +124,7 @@ public final class SoundDecoder implements Decoder {
 
     @Override
     public TensorSpec field(Column column) {
-        if (column.kind() != Column.Kind.BYTES || !READ.contains(Decoders.encoding(column))) {
+        if (column.kind() != Column.Kind.BYTES || !READ.contains(column.suffix())) {
             throw new IllegalArgumentException(column + ": no sound, expected the bytes of files, such as FLAC or MP3");
         }
         TensorSpec samples = samples(column.name());

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.penstock.error.CodecException;
 import io.penstock.internal.Scratch;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.media.ffmpeg.Decoder;
 import io.penstock.media.ffmpeg.DecoderLimits;
 import io.penstock.media.ffmpeg.Demuxer;

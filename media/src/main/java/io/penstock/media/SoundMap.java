@@ -3,8 +3,8 @@ package io.penstock.media;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
 import io.penstock.memory.Tensor;
 import java.io.IOException;

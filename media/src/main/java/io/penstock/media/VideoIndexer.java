@@ -2,7 +2,7 @@
 package io.penstock.media;
 
 import io.penstock.error.CodecException;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.media.ffmpeg.Decoder;
 import io.penstock.media.ffmpeg.DecoderLimits;
 import io.penstock.media.ffmpeg.Demuxer;

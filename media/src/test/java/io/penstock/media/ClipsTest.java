@@ -11,8 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.image.ImageFit;

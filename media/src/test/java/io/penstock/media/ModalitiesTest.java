@@ -16,7 +16,7 @@ import io.penstock.collate.Stack;
 import io.penstock.collate.StackAndPad;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
-import io.penstock.decode.JsonNumber;
+import io.penstock.decode.Decoder;
 import io.penstock.decode.TokenIds;
 import io.penstock.format.webdataset.WebDatasetWriter;
 import io.penstock.image.ImageFit;
@@ -166,7 +166,7 @@ final class ModalitiesTest {
         List<String> json = List.of("{\"label\": 3}", "{\"label\": 1}", "{\"label\": 4}");
         try (RecordStore store = shards("mp4", videos, "json", texts(json));
                 ClipDataset clips = Clips.of(RecordFields.of(store).and("mp4")
-                        .and("json", JsonNumber.of("label", DType.I64)), "mp4").frames(2).spaced(1)
+                        .and("json", Decoder.jsonNumber("label", DType.I64)), "mp4").frames(2).spaced(1)
                         .resize(ImageFit.stretch(24, 24)).open();
                 DataLoader loader = loader(clips, Stack.fields()); Batch batch = batch(loader)) {
             assertArrayEquals(new long[] {3, 2, 3, 24, 24}, batch.tensor("mp4").shape());

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.decode.Decoder;
 import io.penstock.error.CodecException;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.media.ffmpeg.FFmpeg;
 import io.penstock.media.ffmpeg.Ffmpeg;
 import java.io.IOException;

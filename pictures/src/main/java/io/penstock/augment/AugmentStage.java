@@ -8,7 +8,7 @@ import io.penstock.augment.step.Passes;
 import io.penstock.augment.step.Passes.Pass;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
-import io.penstock.device.OpenStage;
+import io.penstock.device.DeviceStage.OpenStage;
 import io.penstock.memory.DType;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;

@@ -2,7 +2,7 @@
 package io.penstock.augment;
 
 import io.penstock.augment.step.PipelineText;
-import io.penstock.augment.value.StepForm;
+import io.penstock.image.StepForm;
 import io.penstock.io.publish.JsonFile;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -12,11 +12,11 @@ import io.penstock.augment.step.Resize;
 import io.penstock.augment.step.Size;
 import io.penstock.augment.step.Sometimes;
 import io.penstock.augment.step.Step;
-import io.penstock.augment.value.AffineRanges;
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.Range;
-import io.penstock.augment.value.ResizeFilter;
+import io.penstock.image.AffineRanges;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Padding;
+import io.penstock.image.Range;
+import io.penstock.image.ResizeFilter;
 
 /** The methods of {@link Augment} that add steps which move pixels. */
 abstract sealed class GeometricSteps permits PixelSteps {

@@ -8,7 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.penstock.augment.step.NamedStep;
 import io.penstock.augment.step.Step;
-import io.penstock.augment.value.StepParameters;
+import io.penstock.image.StepParameters;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;

@@ -10,9 +10,9 @@ import io.penstock.augment.step.PixelOp.Kind;
 import io.penstock.augment.step.Policy;
 import io.penstock.augment.step.Sometimes;
 import io.penstock.augment.step.ToneCurve;
-import io.penstock.augment.value.AutoAugmentPolicy;
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Range;
+import io.penstock.image.AutoAugmentPolicy;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Range;
 
 /**
  * The methods of {@link Augment} that add steps which change the values of pixels: colors, blur, noise, erasing, and

@@ -9,7 +9,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.SampleGenerator;
-import io.penstock.dataset.source.SampleTensors;
+import io.penstock.dataset.source.SampleGenerator.SampleTensors;
 import io.penstock.memory.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -8,11 +8,11 @@
  * there. Each step draws its parameters from the loader's seed, the epoch, the sample's position in the epoch's order,
  * and the step's name. So an augmented image does not depend on workers, ranks, batch size, or where a run resumed.
  *
- * <p>Masks, boxes and keypoints follow their image as {@link io.penstock.augment.value.Target}s; {@link
+ * <p>Masks, boxes and keypoints follow their image as {@link io.penstock.image.Target}s; {@link
  * io.penstock.augment.Views} makes several images of one; {@link io.penstock.augment.BatchMix} is a collator with MixUp
  * and CutMix.
  *
- * <p>The parameters are data: {@link io.penstock.augment.value.StepParameters} are drawn apart from the pixels, and can
+ * <p>The parameters are data: {@link io.penstock.image.StepParameters} are drawn apart from the pixels, and can
  * be logged and applied again. As a field of the batch, {@link io.penstock.augment.ParameterTable} lays them out, and a
  * stage on the device reads them. {@code docs/spec/augment.md} specifies draws, pixels and bytes for ports.
  */

@@ -2,7 +2,6 @@
 package io.penstock.pictures;
 
 import io.penstock.decode.Decoder;
-import io.penstock.decode.Decoders;
 import io.penstock.error.CodecException;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
@@ -101,13 +100,13 @@ public final class ImageDecoder implements Decoder {
 
     /** Whether a column declares that its values are JPEG or PNG. */
     static boolean isOfImages(Column column) {
-        String encoding = Decoders.encoding(column);
+        String encoding = column.suffix();
         return column.kind() == Column.Kind.BYTES && !encoding.isEmpty() && READ.contains(encoding);
     }
 
     @Override
     public TensorSpec field(Column column) {
-        String encoding = Decoders.encoding(column);
+        String encoding = column.suffix();
         if (NOT_READ.contains(encoding)) {
             throw new IllegalArgumentException(column + ": images in " + encoding + " are not supported, "
                     + "expected JPEG or PNG");

@@ -5,7 +5,6 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
-import io.penstock.decode.Decoders;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
@@ -115,7 +114,7 @@ public final class Pictures implements Dataset, AutoCloseable {
             return renamed(pictures, image.name(), IMAGE);
         }
         boolean isNumber = label.kind() == Column.Kind.NUMBERS;
-        RecordFields both = pictures.and(label.name(), isNumber ? null : Decoders.of(label));
+        RecordFields both = pictures.and(label.name(), isNumber ? null : Decoder.of(label));
         return renamed(renamed(both, image.name(), IMAGE), label.name(), LABEL);
     }
 

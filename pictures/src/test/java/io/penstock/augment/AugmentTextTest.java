@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.augment.value.AffineRanges;
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.Range;
-import io.penstock.augment.value.StepForm;
 import io.penstock.dataset.TensorRows;
 import io.penstock.error.MalformedStoreException;
+import io.penstock.image.AffineRanges;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Padding;
+import io.penstock.image.Range;
+import io.penstock.image.StepForm;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.testing.MemoryTensorStore;

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.augment.step.AugmentMap;
-import io.penstock.augment.value.ResizeFilter;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.device.Kernel;
 import io.penstock.device.internal.Word;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.ResizeFilter;
 import io.penstock.image.nvjpeg.FramedImages;
 import io.penstock.image.reading.FramedFile;
 import io.penstock.image.reading.ImageReader;

@@ -89,7 +89,7 @@ class StepMutantsTest {
             new Mutant("a blur repeats the outermost pixel", "GaussianBlur", "return i < 0 ? -i :",
                     "return i < 0 ? -i - 1 :", PIXELS),
             new Mutant("a sharpened row is blended with the one above", "ColorChanges",
-                    "sharpen(canvas.row(y % ROWS, rowBytes)", "sharpen(canvas.row((y + 2) % ROWS, rowBytes)", PIXELS),
+                    "sharpen(work.row(y % ROWS, rowBytes)", "sharpen(work.row((y + 2) % ROWS, rowBytes)", PIXELS),
             new Mutant("a blur's rows are mirrored one pixel off", "GaussianBlur",
                     "sums[side + rowBytes - (x + 1) * channels + c]", "sums[side + rowBytes - x * channels + c]",
                     PIXELS),

@@ -4,12 +4,12 @@ package io.penstock.augment;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.penstock.augment.value.AffineRanges;
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.Range;
-import io.penstock.augment.value.ResizeFilter;
-import io.penstock.augment.value.StepParameters;
+import io.penstock.image.AffineRanges;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Padding;
+import io.penstock.image.Range;
+import io.penstock.image.ResizeFilter;
+import io.penstock.image.StepParameters;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;

@@ -50,14 +50,14 @@ class DecoderAllocationTest {
         byte[] npy = Files.readAllBytes(Fixtures.entries("npy").filter(e -> e.expect().equals("read")
                 && e.arrays().getFirst().get("stored_dtype").equals("<f4")
                 && e.arrays().getFirst().get("stored_order").equals("C")).findFirst().orElseThrow().path());
-        check(NpyDecoder.like(npy), npy);
+        check(Decoder.npyLike(npy), npy);
     }
 
     @Test
     void digitsAndBytes() throws IOException {
-        check(DecimalText.I64, "-123456\n".getBytes(StandardCharsets.US_ASCII));
-        check(StoredBytes.INSTANCE, "a text".getBytes(StandardCharsets.US_ASCII));
-        check(Numbers.of(DType.F32, 2), new byte[8]);
+        check(Decoder.decimal(DType.I64), "-123456\n".getBytes(StandardCharsets.US_ASCII));
+        check(Decoder.bytes(), "a text".getBytes(StandardCharsets.US_ASCII));
+        check(Decoder.numbers(DType.F32, 2), new byte[8]);
     }
 
     private static void check(Decoder decoder, String fixture) throws IOException {

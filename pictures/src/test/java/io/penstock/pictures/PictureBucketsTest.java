@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.collate.StackAndPad;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
-import io.penstock.decode.StoredBytes;
+import io.penstock.decode.Decoder;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
 import io.penstock.io.Span;
@@ -62,7 +62,7 @@ class PictureBucketsTest {
     }
 
     private static Dataset samples(MemoryRecordStore store, PictureBuckets buckets) {
-        return RecordFields.of(store).and("png", buckets.decoder()).and("txt", StoredBytes.INSTANCE);
+        return RecordFields.of(store).and("png", buckets.decoder()).and("txt", Decoder.bytes());
     }
 
     /** What each rank gets, batch by batch: the samples, the shape and the bytes. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.remote;
 
-import io.penstock.io.FetchPhase;
+import io.penstock.io.FetchWaits.FetchPhase;
 import io.penstock.remote.cache.ObjectReader;
 import io.penstock.remote.cache.RemoteObject;
 import java.io.IOException;

@@ -21,7 +21,7 @@ final class Retries {
     /** All requests together may have one retry per this many requests, and the budget besides. */
     private static final long REQUESTS_A_RETRY = 10;
     private static final int MAX_DOUBLINGS = 30;
-    /** The failure of one request that is told while it is tried again: those before take less than a second. */
+    /** The failure of one request that is logged while it is tried again: those before take less than a second. */
     private static final int LOGGED_FAILURE = 5;
     private static final int FEW_ATTEMPTS = 2 * LOGGED_FAILURE - 1;
     private static final long QUIET_NANOS = 10_000_000_000L;
@@ -44,7 +44,7 @@ final class Retries {
     private final Sleeper sleeper;
     private final AtomicLong requests = new AtomicLong();
     private final AtomicLong retries = new AtomicLong();
-    private final AtomicLong tellNext = new AtomicLong(System.nanoTime());
+    private final AtomicLong reportAgainAt = new AtomicLong(System.nanoTime());
 
     Retries(RequestSettings settings, Supplier<? extends RandomGenerator> random, Sleeper sleeper) {
         this.settings = settings;
@@ -78,7 +78,7 @@ final class Retries {
                     throw new IOException(e.getMessage() + " (after " + NumberText.count(failures, "attempt") + ")", e);
                 }
                 if (failures == LOGGED_FAILURE && attempts > FEW_ATTEMPTS) {
-                    tell(e.getMessage() + "; it is tried up to " + attempts + " times");
+                    report(e.getMessage() + "; it is tried up to " + attempts + " times");
                 }
                 if (retries.incrementAndGet() > settings.retryBudget() + requests.get() / REQUESTS_A_RETRY) {
                     throw new IOException(e.getMessage() + " (the budget of retries is used up: "
@@ -92,10 +92,10 @@ final class Retries {
     }
 
     /** Logs a failure that is tried again, unless another one was logged just before. */
-    private void tell(String failure) {
+    private void report(String failure) {
         long now = System.nanoTime();
-        long next = tellNext.get();
-        if (now - next >= 0 && tellNext.compareAndSet(next, now + QUIET_NANOS)) {
+        long next = reportAgainAt.get();
+        if (now - next >= 0 && reportAgainAt.compareAndSet(next, now + QUIET_NANOS)) {
             LOG.log(System.Logger.Level.WARNING, failure);
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.remote;
 
+import io.penstock.internal.Sha256;
 import io.penstock.io.FileInfo;
 import io.penstock.io.FileInfo.EntryKind;
-import io.penstock.io.Sha256;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.store.IfExists;
 import java.io.IOException;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.io.FetchPhase;
+import io.penstock.io.FetchWaits.FetchPhase;
 import io.penstock.remote.ObjectHost.Fault;
 import io.penstock.remote.cache.ObjectReader;
 import io.penstock.remote.cache.RemoteObject;

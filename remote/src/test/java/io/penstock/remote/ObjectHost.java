@@ -6,7 +6,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

@@ -2,7 +2,7 @@
 package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.dataset.source.SampleTensors;
+import io.penstock.dataset.source.SampleGenerator.SampleTensors;
 import io.penstock.error.PenstockException;
 import io.penstock.internal.Scratch;
 import io.penstock.io.Span;

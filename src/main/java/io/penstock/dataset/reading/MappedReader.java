@@ -3,8 +3,8 @@ package io.penstock.dataset.reading;
 
 import io.penstock.dataset.source.BadSampleException;
 import io.penstock.dataset.source.FieldSource;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.PenstockException;
 import io.penstock.io.Span;
 import io.penstock.memory.Tensor;

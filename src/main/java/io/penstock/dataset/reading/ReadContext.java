@@ -138,7 +138,7 @@ final class ReadContext implements AutoCloseable {
         stopped = true;
     }
 
-    void goOn() {
+    void resume() {
         stopped = false;
     }
 

@@ -90,8 +90,8 @@ public final class SampleReader implements BatchReader, AutoCloseable {
         context.stop();
     }
 
-    public void goOn() {
-        context.goOn();
+    public void resume() {
+        context.resume();
     }
 
     public boolean isStopped() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset.reading;
 
-import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

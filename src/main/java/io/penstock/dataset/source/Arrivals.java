@@ -71,4 +71,17 @@ public interface Arrivals {
      * @return the state to save
      */
     LoaderState complete(LoaderState position);
+
+    /** How long a thread has waited for samples to arrive, and why. Of one thread. */
+    final class ArrivalWait {
+
+        /** Nanoseconds in which the source had nothing. */
+        public long emptyNanos;
+        /** Nanoseconds in which the source had more than was read. */
+        public long slowNanos;
+
+        /** Creates one that has not waited. */
+        public ArrivalWait() {
+        }
+    }
 }

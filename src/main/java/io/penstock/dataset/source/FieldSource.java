@@ -165,7 +165,7 @@ public sealed interface FieldSource {
      * @param in its name, dtype and shape
      * @param map the user code
      * @param step the key of its random numbers: {@link KeyedRandom#step} of a name
-     * @param beside what the user code's session is told before each value; null for nothing
+     * @param beside what the user code's session receives before each value; null for nothing
      */
     record Mapped(FieldSource input, TensorSpec in, SampleMap map, long step, @Nullable Beside beside)
             implements FieldSource {

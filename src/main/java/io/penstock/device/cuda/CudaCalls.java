@@ -2,7 +2,6 @@
 package io.penstock.device.cuda;
 
 import static io.penstock.cuda.bindings.CudaRuntime.cudaMemcpyAsync$address;
-
 import static io.penstock.cuda.bindings.CudaRuntime.cudaStreamCaptureModeRelaxed;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;

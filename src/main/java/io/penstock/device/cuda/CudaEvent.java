@@ -11,7 +11,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaEventQuery;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaEventSynchronize;
 
 import io.penstock.device.DeviceEvent;
-import io.penstock.device.EventWait;
+import io.penstock.device.DeviceEvent.EventWait;
 import io.penstock.device.cuda.CudaDevice.Call;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -13,8 +13,8 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
 
 import io.penstock.cuda.bindings.cudaDeviceProp;
 import io.penstock.device.DeviceException;
-import io.penstock.device.DeviceInfo;
-import io.penstock.device.DeviceSupport;
+import io.penstock.device.DeviceInventory.DeviceInfo;
+import io.penstock.device.DeviceInventory.DeviceSupport;
 import io.penstock.device.DeviceUnavailableException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

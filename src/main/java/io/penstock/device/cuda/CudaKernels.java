@@ -17,7 +17,7 @@ import io.penstock.cuda.bindings.dim3;
 import io.penstock.device.DeviceException;
 import io.penstock.device.Kernel;
 import io.penstock.device.cuda.CudaDevice.Call;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;

@@ -2,8 +2,8 @@
 package io.penstock.device.cuda;
 
 import io.penstock.device.Device;
+import io.penstock.device.DeviceInventory.DeviceSupport;
 import io.penstock.device.DeviceProvider;
-import io.penstock.device.DeviceSupport;
 
 /** Provides the GPUs of the CUDA runtime. */
 public final class CudaProvider implements DeviceProvider {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.device.host;
 
+import io.penstock.device.DeviceEvent.EventWait;
 import io.penstock.device.DeviceException;
-import io.penstock.device.EventWait;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,9 +2,9 @@
 package io.penstock.device.host;
 
 import io.penstock.device.Device;
-import io.penstock.device.DeviceInfo;
+import io.penstock.device.DeviceInventory.DeviceInfo;
+import io.penstock.device.DeviceInventory.DeviceSupport;
 import io.penstock.device.DeviceProvider;
-import io.penstock.device.DeviceSupport;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.os.Machine;

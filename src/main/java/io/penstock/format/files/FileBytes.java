@@ -3,8 +3,8 @@ package io.penstock.format.files;
 
 import io.penstock.io.Advice;
 import io.penstock.io.MappedFile;
-import io.penstock.io.RegularFile;
 import io.penstock.io.Span;
+import io.penstock.io.local.RegularFile;
 import io.penstock.io.publish.DecodedSpill;
 import io.penstock.io.publish.UnnamedFile;
 import java.io.IOException;

@@ -2,7 +2,7 @@
 package io.penstock.format.files;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.publish.NativeBytes;
 import io.penstock.memory.LittleEndian;
 import io.penstock.os.PathBytes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.files;
 
-import io.penstock.io.HiddenNames;
 import io.penstock.io.Location;
+import io.penstock.io.local.HiddenNames;
 import io.penstock.store.Candidate;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;

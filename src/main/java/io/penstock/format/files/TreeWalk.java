@@ -2,7 +2,7 @@
 package io.penstock.format.files;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.HiddenNames;
+import io.penstock.io.local.HiddenNames;
 import io.penstock.io.publish.NativeBytes;
 import io.penstock.os.PathBytes;
 import io.penstock.store.integrity.BlockChecksums;

@@ -2,6 +2,8 @@
 package io.penstock.format.manifest;
 
 import io.penstock.error.MalformedStoreException;
+import io.penstock.format.manifest.ManifestPart.PartNumber;
+import io.penstock.format.manifest.ManifestPart.TokenOrigin;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.io.Location;
 import io.penstock.io.publish.JsonFile;

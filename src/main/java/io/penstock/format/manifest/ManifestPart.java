@@ -2,8 +2,8 @@
 package io.penstock.format.manifest;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.format.megatron.MegatronSummary;
 import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.format.megatron.MegatronWriter.MegatronSummary;
 import io.penstock.io.Location;
 import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -158,5 +159,60 @@ public record ManifestPart(String path, DType dtype, TokenOrigin origin, Optiona
         String name = path.substring(path.lastIndexOf('/') + 1);
         return new ManifestPart(folder.isEmpty() ? name : folder + "/" + name, dtype, origin, number, documents,
                 tokens, tokenSha256, indexBytes, indexSha256);
+    }
+
+    /**
+     * The number of a part in its job.
+     *
+     * @param index its number, from 0
+     * @param count how many parts the job has
+     * @param job a digest of what all parts of the job must have in common, such as the input and the options; 64
+     *     hexadecimal digits
+     */
+    public record PartNumber(int index, int count, String job) {
+
+        /**
+         * Checks the values.
+         *
+         * @throws IllegalArgumentException if the number is not below the count, or the digest is not 64 hexadecimal
+         *     digits
+         */
+        public PartNumber {
+            if (index < 0 || index >= count) {
+                throw new IllegalArgumentException("part " + index + " of " + count + ", expected 0 to " + (count - 1));
+            }
+            if (!TokenOrigin.SHA256.matcher(job).matches()) {
+                throw new IllegalArgumentException("job: found '" + job + "', expected 64 hexadecimal digits");
+            }
+        }
+    }
+
+    /**
+     * Which tokenizer made the tokens of a part. All parts of a manifest have the same.
+     *
+     * @param tokenizer the tokenizer's name, for people
+     * @param vocabularySha256 the digest of its vocabulary, 64 hexadecimal digits; it alone decides whether two parts
+     *     have the same tokenizer
+     */
+    public record TokenOrigin(String tokenizer, String vocabularySha256) {
+
+        static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+
+        /**
+         * Checks the digest.
+         *
+         * @throws IllegalArgumentException if it is not 64 hexadecimal digits
+         */
+        public TokenOrigin {
+            if (!SHA256.matcher(vocabularySha256).matches()) {
+                throw new IllegalArgumentException("vocabulary_sha256: found '" + vocabularySha256
+                        + "', expected 64 hexadecimal digits");
+            }
+        }
+
+        @Override
+        public String toString() {
+            return tokenizer + " (" + vocabularySha256.substring(0, 12) + "…)";
+        }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.manifest;
 
+import io.penstock.format.manifest.ManifestPart.PartNumber;
+import io.penstock.format.manifest.ManifestPart.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.memory.DType;

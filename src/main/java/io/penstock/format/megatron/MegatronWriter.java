@@ -209,7 +209,7 @@ public final class MegatronWriter implements AutoCloseable {
             new MegatronIndexFile(staging, filled).write(name(".idx"), file(".idx"), dtype, content);
             mergeTokens(filled, tokenBytes, progress);
             TokenDigests known = filled.size() == 1 ? filled.getFirst().digests() : null;
-            Map<String, String> sha256 = new ChecksumFile(staging).write(name(".sha256"),
+            Map<String, String> sha256 = StagedChecksums.writeListing(staging, name(".sha256"),
                     List.of(name(".bin"), name(".idx")),
                     known == null ? Map.of() : Map.of(name(".bin"), known.sha256()),
                     done -> progress.update(Math.min(tokenBytes + done, 2 * tokenBytes), 2 * tokenBytes));
@@ -325,5 +325,19 @@ public final class MegatronWriter implements AutoCloseable {
             part.discard();
         }
         staging.close();
+    }
+
+    /**
+     * What a {@link MegatronWriter} wrote.
+     *
+     * @param dtype the stored type of the tokens
+     * @param documents the number of documents
+     * @param tokens the number of tokens
+     * @param tokenSha256 the SHA-256 of the {@code .bin}, 64 hexadecimal digits
+     * @param indexBytes the size of the {@code .idx}
+     * @param indexSha256 the SHA-256 of the {@code .idx}, 64 hexadecimal digits
+     */
+    public record MegatronSummary(DType dtype, long documents, long tokens, String tokenSha256, long indexBytes,
+            String indexSha256) {
     }
 }

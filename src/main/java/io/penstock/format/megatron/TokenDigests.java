@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.megatron;
 
+import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.store.integrity.BlockChecksums;
 import java.io.IOException;
 import java.nio.ByteBuffer;

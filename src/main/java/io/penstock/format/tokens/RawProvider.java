@@ -17,9 +17,8 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
-/** Rows of numbers without a header, with dtype and shape from the options; never detected. */
+/** Rows of numbers behind a header that is skipped; dtype, shape and its size are options. Never detected. */
 public final class RawProvider implements StoreProvider {
 
     private static final String NAME = "raw";
@@ -35,29 +34,10 @@ public final class RawProvider implements StoreProvider {
 
     @Override
     public Store open(Location path, OpenOptions options) throws IOException {
-        return open(path, options.dtype(), options.shape(), 0);
-    }
-
-    /**
-     * Opens a file of elements behind a header that is skipped.
-     *
-     * @param path the file
-     * @param dtype the elements' type
-     * @param shape the tensor's shape; a first dimension of -1 is inferred from the file's size; null for one dimension
-     *     of that size
-     * @param headerBytes the offset of the first element
-     * @return the store, to be closed by the caller
-     * @throws MalformedStoreException if the file's size is not that of header and tensor
-     * @throws IOException if the file is missing or cannot be read
-     * @throws IllegalArgumentException if dtype, shape or header size is missing or invalid
-     */
-    public static TensorStore open(Location path, @Nullable DType dtype, @Nullable List<Long> shape, long headerBytes)
-            throws IOException {
+        DType dtype = options.dtype();
+        List<Long> shape = options.shape();
         if (dtype == null) {
             throw new IllegalArgumentException("raw data need a dtype: nothing in the file says it");
-        }
-        if (headerBytes < 0) {
-            throw new IllegalArgumentException("a header of " + headerBytes + " bytes, expected 0 or more");
         }
         TensorSpec spec = new TensorSpec("", dtype, shape == null ? new long[] {TensorSpec.VARIABLE}
                 : shape.stream().mapToLong(Long::longValue).toArray());
@@ -65,6 +45,7 @@ public final class RawProvider implements StoreProvider {
             throw new IllegalArgumentException("shape " + Arrays.toString(spec.shape()) + ", of which any number of"
                     + " rows has no bytes");
         }
+        long headerBytes = options.headerBytes();
         return Mapping.open(path, file -> store(file, sized(file, spec, headerBytes), headerBytes));
     }
 

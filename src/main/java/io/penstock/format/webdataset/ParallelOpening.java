@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.format.webdataset.WebDatasetStore.IndexUse;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.os.ThreadStart;

@@ -3,6 +3,7 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.decoder.Compression;
 import io.penstock.error.MalformedStoreException;
+import io.penstock.format.webdataset.WebDatasetStore.IndexUse;
 import io.penstock.io.Advice;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.local.CommittedFolder;
 import io.penstock.io.publish.StagingFolder;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.io.CommittedFolder;
 import io.penstock.io.Location;
+import io.penstock.io.local.CommittedFolder;
 import io.penstock.io.publish.Generation;
 import java.io.IOException;
 import java.util.ArrayList;

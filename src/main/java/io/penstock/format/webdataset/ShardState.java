@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.internal.Sha256;
 import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.decoder.Compression;
 import io.penstock.format.RecordDigest;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
 import io.penstock.store.Progress;

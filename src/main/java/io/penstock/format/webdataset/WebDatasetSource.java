@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
+import io.penstock.decode.Decoder;
+import io.penstock.internal.Sha256;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.io.publish.Generation;
+import io.penstock.memory.DType;
 import io.penstock.sampling.Permutation;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.StreamSource;
@@ -25,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * List<Location> shards = ShardList.of(Location.of(Path.of("train-{000000..000099}.tar")));
  * StreamSource tars = WebDatasetSource.of(shards, "jpg", "cls").shuffled(42).passes(90);
  * try (StreamDataset pictures = StreamDataset.builder(tars)
- *         .field("jpg", ImageDecoder.rgb(224, 224), 0).field("cls", DecimalText.I64, 0).shuffle(42, 2000).open();
- *         DataLoader loader = DataLoader.builder(pictures).batchSize(256).open()) {
+ *         .field("jpg", ImageDecoder.rgb(224, 224), 0).field("cls", Decoder.decimal(DType.I64), 0).shuffle(42,
+ *         2000).open(); DataLoader loader = DataLoader.builder(pictures).batchSize(256).open()) {
  *     train(loader);
  * }
  * }

@@ -6,9 +6,9 @@ import io.penstock.error.LimitException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.format.MissingValue;
 import io.penstock.internal.PrefixSums;
+import io.penstock.internal.Sha256;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.io.publish.Generation;
 import io.penstock.store.Column;
@@ -311,5 +311,18 @@ public final class WebDatasetStore implements RecordStore {
     public String toString() {
         return "WebDatasetStore[" + paths.getFirst() + (paths.size() > 1 ? " and " + (paths.size() - 1) + " more" : "")
                 + ", " + size() + " samples]";
+    }
+
+    /** The source of shard indices, and whether they are saved. */
+    public enum IndexUse {
+        /**
+         * Read the sidecar file beside the shard. If there is no valid one, build the index, and write the file unless
+         * the folder is read-only or the shard is small.
+         */
+        SIDECAR,
+        /** Read the sidecar file if there is a valid one; write nothing. */
+        READ_ONLY,
+        /** Build indices at each open and keep them in memory; neither read nor write sidecar files. */
+        MEMORY
     }
 }

@@ -2,7 +2,7 @@
 package io.penstock.io.publish;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.local.CommittedFolder;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.io.publish;
 
-import io.penstock.io.CommittedFolder;
+import io.penstock.io.local.CommittedFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

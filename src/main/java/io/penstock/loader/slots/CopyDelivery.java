@@ -3,9 +3,9 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.Device;
 import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceEvent.EventWait;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.EventWait;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.device.internal.DeviceThread;
 import io.penstock.error.LimitException;

@@ -4,7 +4,7 @@ package io.penstock.loader.slots;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
-import io.penstock.device.EventWait;
+import io.penstock.device.DeviceEvent.EventWait;
 import io.penstock.dlpack.DLDevice;
 import io.penstock.internal.Opened;
 import io.penstock.memory.Slab;

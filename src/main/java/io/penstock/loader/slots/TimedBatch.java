@@ -3,8 +3,8 @@ package io.penstock.loader.slots;
 
 import io.penstock.device.Device;
 import io.penstock.device.DeviceEvent;
+import io.penstock.device.DeviceEvent.EventWait;
 import io.penstock.device.DeviceStream;
-import io.penstock.device.EventWait;
 import io.penstock.internal.Opened;
 import io.penstock.telemetry.Phase;
 import java.util.Arrays;

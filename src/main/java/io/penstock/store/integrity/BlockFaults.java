@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store.integrity;
 
+import io.penstock.store.integrity.Verification.Fault;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;

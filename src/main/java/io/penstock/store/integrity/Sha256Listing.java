@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.store.integrity;
 
+import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

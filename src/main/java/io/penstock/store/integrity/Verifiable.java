@@ -3,6 +3,7 @@ package io.penstock.store.integrity;
 
 import io.penstock.io.Location;
 import io.penstock.store.Progress;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;

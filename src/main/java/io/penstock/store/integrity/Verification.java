@@ -3,6 +3,7 @@ package io.penstock.store.integrity;
 
 import io.penstock.error.PenstockException;
 import io.penstock.io.Location;
+import io.penstock.json.Json;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import java.io.IOException;
@@ -30,7 +31,7 @@ public record Verification(Location path, @Nullable String kind, List<CheckedFil
     /** Retries for a store that is replaced while it is checked. */
     private static final int REPLACEMENTS = 1000;
 
-    /** Copies. */
+    /** Copies the lists of files and faults. */
     public Verification {
         files = List.copyOf(files);
         faults = List.copyOf(faults);
@@ -90,5 +91,70 @@ public record Verification(Location path, @Nullable String kind, List<CheckedFil
         map.put("files", files.stream().map(CheckedFile::toMap).toList());
         map.put("faults", faults.stream().map(Fault::toMap).toList());
         return map;
+    }
+
+    /**
+     * A checked file.
+     *
+     * @param file the file
+     * @param bytes its size
+     * @param checks the checks that covered it: any of {@code structure}, {@code crc32c}, {@code sha256}, {@code
+     *     content} and the format's own checksums, in that order
+     */
+    public record CheckedFile(Location file, long bytes, List<String> checks) {
+
+        /** Copies the names of the checks. */
+        public CheckedFile {
+            checks = List.copyOf(checks);
+        }
+
+        /** {@return whether any checksum covers the content; a valid structure says little about it} */
+        public boolean hasChecksum() {
+            return checks.stream().anyMatch(check -> !check.equals("structure"));
+        }
+
+        /** {@return the file in JSON form, fields in order} */
+        public Map<String, @Nullable Object> toMap() {
+            return Json.members("file", file.toString(), "bytes", bytes, "checks", checks);
+        }
+    }
+
+    /**
+     * A fault in a file.
+     *
+     * @param file the file
+     * @param check the check that found it: {@code structure}, {@code crc32c}, {@code sha256}, {@code content}, or a
+     *     format's own checksum
+     * @param firstBlock the first bad block, in blocks of the check; -1 if unknown
+     * @param firstByte the first bad byte; -1 if unknown
+     * @param endByte the byte after the last bad one; -1 if unknown
+     * @param message one line that names the file, what was found and what was expected
+     */
+    public record Fault(Location file, String check, long firstBlock, long firstByte, long endByte, String message) {
+
+        /**
+         * Creates a fault of a whole file.
+         *
+         * @param file the file
+         * @param check the check that found it
+         * @param message what was found and what was expected
+         */
+        public Fault(Location file, String check, String message) {
+            this(file, check, -1, -1, -1, message);
+        }
+
+        /** {@return the fault in JSON form: the known fields, in order} */
+        public Map<String, @Nullable Object> toMap() {
+            Map<String, @Nullable Object> map = Json.members("file", file.toString(), "check", check);
+            if (firstBlock >= 0) {
+                map.put("first_block", firstBlock);
+            }
+            if (firstByte >= 0) {
+                map.put("first_byte", firstByte);
+                map.put("end_byte", endByte);
+            }
+            map.put("message", message);
+            return map;
+        }
     }
 }

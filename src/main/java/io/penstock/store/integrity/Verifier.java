@@ -13,6 +13,8 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.TensorStore;
+import io.penstock.store.integrity.Verification.CheckedFile;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.dataset.TokenWindows;
 import io.penstock.device.Device;
 import io.penstock.error.MalformedStoreException;
+import io.penstock.format.manifest.ManifestPart.PartNumber;
+import io.penstock.format.manifest.ManifestPart.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
 import io.penstock.io.Location;

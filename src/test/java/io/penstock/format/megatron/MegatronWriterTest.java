@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.format.megatron.MegatronWriter.MegatronSummary;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;

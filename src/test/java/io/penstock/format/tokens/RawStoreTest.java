@@ -62,17 +62,22 @@ class RawStoreTest {
 
     @Test
     void aHeaderIsSkippedAndElementsMayStandAtAnyAddress() throws IOException {
-        try (TensorStore store = RawProvider.open(Location.of(path), DType.I32, List.of(-1L), 4)) {
+        try (TensorStore store = behind(4, DType.I32, List.of(-1L))) {
             assertEquals(0x07060504, store.tensor(0).getLong(0));
             assertEquals(5, store.tensor(0).elementCount());
         }
-        try (TensorStore store = RawProvider.open(Location.of(path), DType.U16, List.of(5L, 2L), 4)) {
+        try (TensorStore store = behind(4, DType.U16, List.of(5L, 2L))) {
             assertEquals(0x0504, store.tensor(0).getLong(0));
         }
-        try (TensorStore store = RawProvider.open(Location.of(path), DType.U8, List.of(), 23)) {
+        try (TensorStore store = behind(23, DType.U8, List.of())) {
             assertEquals(23, store.tensor(0).getLong(0));
         }
-        assertThrows(MalformedStoreException.class, () -> RawProvider.open(Location.of(path), DType.U8, null, 25));
+        assertThrows(MalformedStoreException.class, () -> behind(25, DType.U8, List.of()));
+        assertThrows(IllegalArgumentException.class, () -> behind(-1, DType.U8, List.of()));
+    }
+
+    private TensorStore behind(long headerBytes, DType dtype, List<Long> shape) throws IOException {
+        return TensorStore.open(path, U16.withDType(dtype).withShape(shape).withHeaderBytes(headerBytes));
     }
 
     @Test

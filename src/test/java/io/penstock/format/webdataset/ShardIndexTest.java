@@ -14,6 +14,7 @@ import com.sun.management.ThreadMXBean;
 import io.penstock.codec.decoder.Compression;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.format.webdataset.WebDatasetStore.IndexUse;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.Span;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.CommittedFolder;
 import io.penstock.io.Location;
+import io.penstock.io.local.CommittedFolder;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;

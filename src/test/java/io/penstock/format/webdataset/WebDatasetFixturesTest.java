@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.error.MalformedStoreException;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
-import io.penstock.io.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.store.Column;

@@ -16,6 +16,8 @@ import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
+import io.penstock.store.integrity.Verification.CheckedFile;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

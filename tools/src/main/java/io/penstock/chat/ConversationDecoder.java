@@ -3,7 +3,7 @@ package io.penstock.chat;
 
 import io.penstock.dataset.source.FieldSource.Gathered;
 import io.penstock.decode.Decoder;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;

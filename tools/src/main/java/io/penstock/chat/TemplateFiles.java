@@ -2,7 +2,7 @@
 package io.penstock.chat;
 
 import io.penstock.error.MalformedStoreException;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.text.Utf8;

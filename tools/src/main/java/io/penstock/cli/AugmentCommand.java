@@ -3,11 +3,11 @@ package io.penstock.cli;
 
 import io.penstock.augment.Augment;
 import io.penstock.augment.AugmentText;
-import io.penstock.augment.value.StepForm;
-import io.penstock.augment.value.StepParameters;
 import io.penstock.collate.StackAndPad;
 import io.penstock.dataset.Dataset;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.StepForm;
+import io.penstock.image.StepParameters;
 import io.penstock.image.reading.ImageHeader;
 import io.penstock.image.reading.ImageReader;
 import io.penstock.io.publish.AtomicFile;

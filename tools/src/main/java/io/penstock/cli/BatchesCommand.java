@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -63,7 +63,7 @@ final class BatchesCommand implements Callable<Integer> {
 
     @Option(names = "--explain-balance",
             description = "Instead of batches: print the slowest rank's work over the mean of the ranks, without"
-                    + " --balance-steps and with it.")
+                    + " --balance-window and with it.")
     private boolean explainBalance;
 
     @Option(names = "--digest", description = "Print the SHA-256 of each field (row-major, little-endian).")

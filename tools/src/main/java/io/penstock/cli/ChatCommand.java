@@ -3,7 +3,7 @@ package io.penstock.cli;
 
 import io.penstock.chat.ChatTemplate;
 import io.penstock.chat.ChatTemplateException;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.penstock.cli;
 
 import io.penstock.chat.ChatReport;
 import io.penstock.chat.ChatTokenizer;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.json.Json;
 import java.io.BufferedReader;
 import java.io.IOException;

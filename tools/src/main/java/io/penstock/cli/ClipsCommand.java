@@ -154,12 +154,12 @@ final class ClipsCommand implements Callable<Integer> {
                 RecordFields samples = UsageException.valid(() -> RecordFields.of(records).and(column));
                 try (ClipIndex index = ClipIndex.save(samples, column, contents, ClipIndex.MAX_PIXELS,
                         _ -> bar.update("clips " + place.name(), done.incrementAndGet(), records.size()), target)) {
-                    return tell(records, index, target, written);
+                    return report(records, index, target, written);
                 }
             }
         }
 
-        private long tell(RecordStore records, ClipIndex index, Path target,
+        private long report(RecordStore records, ClipIndex index, Path target,
                 List<Map<String, @Nullable Object>> written) {
             List<Map<String, @Nullable Object>> bad = new ArrayList<>();
             long frames = 0;

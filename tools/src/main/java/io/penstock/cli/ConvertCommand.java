@@ -151,9 +151,9 @@ final class ConvertCommand implements Callable<Integer> {
 
     private TargetFormat format(Store store, Path path) throws IOException {
         List<TargetFormat> possible = TargetFormat.of(store);
-        String told = to;
-        TargetFormat format = told == null ? TargetFormat.ofEnding(path).orElse(null)
-                : UsageException.valid("--to: ", () -> TargetFormat.of(told));
+        String given = to;
+        TargetFormat format = given == null ? TargetFormat.ofEnding(path).orElse(null)
+                : UsageException.valid("--to: ", () -> TargetFormat.of(given));
         if (format == null) {
             throw new UsageException(target + ": its extension names no target format; add --to; supported targets for "
                     + source + ": " + possible);

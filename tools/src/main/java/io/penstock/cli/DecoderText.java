@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
-import io.penstock.decode.DecimalText;
 import io.penstock.decode.Decoder;
-import io.penstock.decode.Decoders;
-import io.penstock.decode.JsonNumber;
-import io.penstock.decode.NpyDecoder;
-import io.penstock.decode.Numbers;
-import io.penstock.decode.StoredBytes;
 import io.penstock.image.ImageFit;
 import io.penstock.memory.DType;
 import io.penstock.pictures.ImageDecoder;
@@ -44,18 +38,18 @@ final class DecoderText {
         if (matcher.matches()) {
             DType dtype = DType.of(matcher.group(2));
             long[] shape = shape(matcher.group(3));
-            return matcher.group(1).equals("npy") ? NpyDecoder.of(dtype, shape) : Numbers.of(dtype, shape);
+            return matcher.group(1).equals("npy") ? Decoder.npy(dtype, shape) : Decoder.numbers(dtype, shape);
         }
         matcher = SCALAR.matcher(text);
         if (matcher.matches()) {
-            return matcher.group(1) == null ? DecimalText.I64 : DecimalText.of(DType.of(matcher.group(1)));
+            return matcher.group(1) == null ? Decoder.decimal(DType.I64) : Decoder.decimal(DType.of(matcher.group(1)));
         }
         matcher = JSON.matcher(text);
         if (matcher.matches()) {
-            return JsonNumber.of(matcher.group(2), DType.of(matcher.group(1)));
+            return Decoder.jsonNumber(matcher.group(2), DType.of(matcher.group(1)));
         }
         if (text.equals("bytes")) {
-            return StoredBytes.INSTANCE;
+            return Decoder.bytes();
         }
         throw new IllegalArgumentException("unknown decoder '" + text + "', expected " + FORMS);
     }
@@ -99,7 +93,7 @@ final class DecoderText {
         if (imageSize != null && isImage(column)) {
             return parse("rgb:" + imageSize + ":crop");
         }
-        return Decoders.of(column);
+        return Decoder.of(column);
     }
 
     /** Fails if {@code --image} would decode nothing. */

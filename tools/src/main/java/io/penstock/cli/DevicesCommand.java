@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
-import io.penstock.device.DeviceInfo;
 import io.penstock.device.DeviceInventory;
-import io.penstock.device.DeviceSupport;
+import io.penstock.device.DeviceInventory.DeviceInfo;
+import io.penstock.device.DeviceInventory.DeviceSupport;
 import io.penstock.json.Json;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;

@@ -41,7 +41,7 @@ final class HelpGroups {
                 "--store-epochs", "--draws", "--then", "--by-chance"));
         groups.put("Batches", List.of("--batch", "--drop-last", "--token-budget", "--max-samples", "--bucket-window",
                 "--bucket-group", "--length-field"));
-        groups.put("Ranks", List.of("--rank", "--world", "--ranks-from-environment", "--tail", "--balance-steps",
+        groups.put("Ranks", List.of("--rank", "--world", "--ranks-from-environment", "--tail", "--balance-window",
                 "--balance-square", "--balance-alike"));
         groups.put("Resume", List.of("--state", "--epoch", "--skip"));
         groups.put("Workers, memory and device", List.of("--workers", "--prefetch", "--read", "--read-ahead",

@@ -149,7 +149,7 @@ public final class Penstock implements Runnable {
         int exitCode;
         try {
             exitCode = new CommandLine.RunLast().execute(parsed);
-        } catch (Error e) {                                         // such as one of memory: told in a line, too
+        } catch (Error e) {                                         // such as one of memory: a line, too
             throw new CommandLine.ExecutionException(line, e.toString(), e);
         }
         try {

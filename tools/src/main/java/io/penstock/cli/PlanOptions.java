@@ -62,21 +62,21 @@ final class PlanOptions {
             description = "With --bucket-window: samples per group; default: ${DEFAULT-VALUE}.")
     private long bucketGroup;
 
-    @Option(names = "--balance-steps", paramLabel = "N",
-            description = "Give all ranks about the same work a step: deal out the samples of N steps together, by"
+    @Option(names = "--balance-window", paramLabel = "STEPS",
+            description = "Give all ranks about the same work a step: deal out the samples of STEPS steps together, by"
                     + " their lengths.")
-    private @Nullable Integer balanceSteps;
+    private @Nullable Integer balanceWindow;
 
     @Option(names = "--balance-square", defaultValue = "4096", paramLabel = "TOKENS",
-            description = "With --balance-steps: a sample of L tokens costs L + L*L/TOKENS; default: ${DEFAULT-VALUE}.")
+            description = "With --balance-window: a sample of L tokens costs L + L*L/TOKENS; default: ${DEFAULT-VALUE}.")
     private long balanceSquare;
 
     @Option(names = "--balance-alike",
-            description = "With --balance-steps: each step has samples of about the same length.")
+            description = "With --balance-window: each step has samples of about the same length.")
     private boolean balanceAlike;
 
     @Option(names = "--length-field", paramLabel = "NAME",
-            description = "Field whose length --token-budget, --bucket-window and --balance-steps use; default: the"
+            description = "Field whose length --token-budget, --bucket-window and --balance-window use; default: the"
                     + " only variable-length field.")
     private @Nullable String lengthField;
 
@@ -158,14 +158,14 @@ final class PlanOptions {
         if (maxSamples != null && tokenBudget == null) {
             throw new UsageException("--max-samples needs --token-budget");
         }
-        if (lengthField != null && tokenBudget == null && bucketWindow == null && balanceSteps == null) {
-            throw new UsageException("--length-field needs --token-budget, --bucket-window or --balance-steps");
+        if (lengthField != null && tokenBudget == null && bucketWindow == null && balanceWindow == null) {
+            throw new UsageException("--length-field needs --token-budget, --bucket-window or --balance-window");
         }
-        if (balanceSteps == null && balanceAlike) {
-            throw new UsageException("--balance-alike needs --balance-steps");
+        if (balanceWindow == null && balanceAlike) {
+            throw new UsageException("--balance-alike needs --balance-window");
         }
-        if (balanceSteps != null && tokenBudget != null) {
-            throw new UsageException("--balance-steps: found with --token-budget, expected --batch: ranks take the same"
+        if (balanceWindow != null && tokenBudget != null) {
+            throw new UsageException("--balance-window: found with --token-budget, expected --batch: ranks take the same"
                     + " number of samples a step");
         }
         UsageException.requireAtLeast(1, "--balance-square", balanceSquare);
@@ -225,13 +225,13 @@ final class PlanOptions {
     }
 
     private Sampler balanced(SampleSource source, Sampler base) {
-        if (balanceSteps == null) {
+        if (balanceWindow == null) {
             return base;
         }
         if (isStream(source)) {
-            throw new IllegalArgumentException("--balance-steps: found with --source, expected a store");
+            throw new IllegalArgumentException("--balance-window: found with --source, expected a store");
         }
-        WorkBalance balance = WorkBalance.of(world, batch).over(balanceSteps);
+        WorkBalance balance = WorkBalance.of(world, batch).over(balanceWindow);
         return Sampler.workBalanced(base, costs(source), balanceAlike ? balance.alike() : balance, order.seed());
     }
 
@@ -250,8 +250,8 @@ final class PlanOptions {
      */
     List<WorkBalance.Evenness> evenness(SampleSource source, long mostSteps) {
         BatchSampler batches = batches(source);
-        if (balanceSteps == null) {
-            throw new UsageException("--explain-balance needs --balance-steps");
+        if (balanceWindow == null) {
+            throw new UsageException("--explain-balance needs --balance-window");
         }
         WorkBalance balance = WorkBalance.of(world, batch);
         return Stream.of(bucketed(source, order.sampler(source)), batches.sampler())
@@ -273,7 +273,7 @@ final class PlanOptions {
                 .filter(field -> lengthField == null ? field.isVariable() : field.name().equals(lengthField)).toList();
         if (fields.size() != 1 || !fields.getFirst().isVariable()) {
             throw new UsageException((lengthField != null ? "--length-field: found " + lengthField
-                    : "--token-budget, --bucket-window and --balance-steps: found "
+                    : "--token-budget, --bucket-window and --balance-window: found "
                     + NumberText.count(fields.size(), "variable-length field"))
                     + ", expected exactly one variable-length field of " + dataset.fields()
                     + (fields.size() > 1 ? " (choose one with --length-field)" : ""));

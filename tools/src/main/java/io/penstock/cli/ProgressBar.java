@@ -48,8 +48,9 @@ final class ProgressBar implements AutoCloseable {
 
     /** Whether standard error is a terminal: the launcher says so; without the launcher, Java's console does. */
     static boolean isTerminal() {
-        String told = System.getProperty("penstock.terminal");
-        return told != null ? Boolean.parseBoolean(told) : System.console() != null && System.console().isTerminal();
+        String forced = System.getProperty("penstock.terminal");
+        return forced != null ? Boolean.parseBoolean(forced)
+                : System.console() != null && System.console().isTerminal();
     }
 
     /** Begins a part of the job: it has its own name and rate. */

@@ -164,8 +164,8 @@ record RowSamples(SampleOptions options, Location path, String kind) {
 
     private RecordFields and(RecordFields fields, Column column) {
         return UsageException.valid(() -> {
-            String told = options.decoders.get(column.name());
-            return fields.and(column.name(), told != null ? DecoderText.parse(told)
+            String given = options.decoders.get(column.name());
+            return fields.and(column.name(), given != null ? DecoderText.parse(given)
                     : DecoderText.byEncoding(column, options.image));
         });
     }

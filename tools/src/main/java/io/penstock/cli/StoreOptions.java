@@ -3,9 +3,9 @@ package io.penstock.cli;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.HiddenNames;
 import io.penstock.io.Location;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.HiddenNames;
+import io.penstock.io.local.RegularFile;
 import io.penstock.memory.DType;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Store;
@@ -151,7 +151,7 @@ final class StoreOptions {
     }
 
     private OpenOptions unchecked() {
-        return new OpenOptions(format, dtype == null ? null : DType.of(dtype), shape, member,
+        return new OpenOptions(format, dtype == null ? null : DType.of(dtype), shape, member, 0,
                 decode.limit(DecodeLimit.DEFAULT));
     }
 }

@@ -199,13 +199,13 @@ final class TuneCommand implements Callable<Integer> {
 
     /** A loader's defaults, overridden by the options. */
     private SearchPoint standard(long slabBytes) {
-        LoaderSettings told = plan.settings();
+        LoaderSettings given = plan.settings();
         int workers = plan.workers();
-        LoaderSettings untold = LoaderSettings.defaults(workers, slabBytes);
+        LoaderSettings defaults = LoaderSettings.defaults(workers, slabBytes);
         return new SearchPoint(workers,
-                plan.prefetch().orElse(told.prefetch().orElseGet(untold.prefetch()::getAsInt)),
-                plan.readMode().or(told::readMode).or(untold::readMode).orElseThrow(),
-                told.deviceSlots().orElseGet(untold.deviceSlots()::getAsInt));
+                plan.prefetch().orElse(given.prefetch().orElseGet(defaults.prefetch()::getAsInt)),
+                plan.readMode().or(given::readMode).or(defaults::readMode).orElseThrow(),
+                given.deviceSlots().orElseGet(defaults.deviceSlots()::getAsInt));
     }
 
     private void write(Tuning tuning, SearchPoint chosen, TuneReport result, double residencyAfter) throws IOException {

@@ -46,7 +46,7 @@ final class UsageException extends RuntimeException {
         }
     }
 
-    /** Fails before the work starts if the folder of an output file is missing; other faults are told by the writer. */
+    /** Fails before the work starts if the folder of an output file is missing; the writer reports other faults. */
     static void requireFolder(String option, @Nullable Path file) {
         Path folder = file == null ? null : file.toAbsolutePath().getParent();
         if (folder != null && (Files.notExists(folder) || Files.isRegularFile(folder))) {

@@ -2,9 +2,9 @@
 package io.penstock.cli;
 
 import io.penstock.io.Location;
-import io.penstock.store.integrity.CheckedFile;
-import io.penstock.store.integrity.Fault;
 import io.penstock.store.integrity.Verification;
+import io.penstock.store.integrity.Verification.CheckedFile;
+import io.penstock.store.integrity.Verification.Fault;
 import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.util.ArrayList;

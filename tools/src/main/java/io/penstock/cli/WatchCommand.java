@@ -5,7 +5,7 @@ import io.penstock.diagnose.watch.Peers;
 import io.penstock.diagnose.watch.RunText;
 import io.penstock.diagnose.watch.RunView;
 import io.penstock.diagnose.watch.WatchPage;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -317,10 +317,10 @@ public final class Conversion {
     }
 
     /** Returns the columns with a decoder or suffix, which must exist. */
-    List<String> told() {
-        List<String> told = new ArrayList<>(decoders.keySet());
-        told.addAll(suffixes.keySet());
-        return told;
+    List<String> configured() {
+        List<String> fields = new ArrayList<>(decoders.keySet());
+        fields.addAll(suffixes.keySet());
+        return fields;
     }
 
     @Nullable String suffix(String column) {

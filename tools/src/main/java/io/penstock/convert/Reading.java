@@ -23,7 +23,7 @@ final class Reading implements AutoCloseable {
     /** Bytes per piece: a multiple of every element size. */
     static final int STEP_BYTES = 1 << 20;
 
-    private static final int TELL_EVERY = 64;
+    private static final int REPORT_EVERY = 64;
 
     private final Progress progress;
     private final SpanReader reader = new SpanReader(ReadMode.AUTO);
@@ -33,7 +33,7 @@ final class Reading implements AutoCloseable {
     private final List<Consumer<InternalError>> others = new ArrayList<>();
     private long total;
     private long done;
-    private int untold;
+    private int unreported;
 
     Reading(Progress progress) {
         this.progress = progress;
@@ -58,8 +58,8 @@ final class Reading implements AutoCloseable {
     /** Advances the progress; fails if the thread is interrupted. */
     void advance(long amount) throws ClosedByInterruptException {
         done += amount;
-        if (amount >= STEP_BYTES || ++untold >= TELL_EVERY || done >= total) {
-            untold = 0;
+        if (amount >= STEP_BYTES || ++unreported >= REPORT_EVERY || done >= total) {
+            unreported = 0;
             progress.update(done, total);
         }
         if (Thread.currentThread().isInterrupted()) {

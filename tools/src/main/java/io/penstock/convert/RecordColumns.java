@@ -2,10 +2,6 @@
 package io.penstock.convert;
 
 import io.penstock.decode.Decoder;
-import io.penstock.decode.Decoders;
-import io.penstock.decode.NdarrayDecoder;
-import io.penstock.decode.NpyDecoder;
-import io.penstock.decode.StoredBytes;
 import io.penstock.error.PenstockException;
 import io.penstock.format.NdarrayValue;
 import io.penstock.format.numpy.NpyValue;
@@ -40,7 +36,7 @@ final class RecordColumns {
         /** Tells whether its elements are numbers rather than untyped bytes. */
         boolean isNumbers() {
             return decoder == null ? column.kind() == Column.Kind.NUMBERS || !spec.isVariable()
-                    : decoder != StoredBytes.INSTANCE;
+                    : decoder != Decoder.bytes();
         }
     }
 
@@ -90,7 +86,7 @@ final class RecordColumns {
         List<String> names = store.columns().stream().map(Column::name).toList();
         List<String> wanted = conversion.fields == null ? names : conversion.fields;
         List<String> all = new ArrayList<>(wanted);
-        all.addAll(conversion.told());
+        all.addAll(conversion.configured());
         for (String name : all) {
             if (!names.contains(name)) {
                 String reason = store.unreadColumns().get(name);
@@ -109,12 +105,12 @@ final class RecordColumns {
     @Nullable Field field(int index, boolean varies) throws IOException {
         Column column = store.columns().get(index);
         Decoder decoder = conversion.decoder(column.name());
-        boolean told = decoder != null;
+        boolean isGiven = decoder != null;
         try {
-            decoder = told ? decoder : byEncoding(index, column, varies);
+            decoder = isGiven ? decoder : byEncoding(index, column, varies);
             return new Field(index, column, decoder, decoder == null ? column.spec() : decoder.field(column));
         } catch (IllegalArgumentException e) {
-            if (told) {
+            if (isGiven) {
                 throw new ConversionException(e.getMessage(), e);
             }
             return null;
@@ -153,7 +149,7 @@ final class RecordColumns {
                 return like;
             }
         }
-        return Decoders.of(column);
+        return Decoder.of(column);
     }
 
     /** Returns a decoder for arrays like the column's first one; null if there is none. */
@@ -172,13 +168,13 @@ final class RecordColumns {
             MemorySegment.copy(span.segment(), span.byteOffset(), copy, 0, span.byteSize());
             if (npy) {
                 TensorSpec spec = new NpyValue(null).read(copy, span.byteSize());
-                return NpyDecoder.of(spec.dtype(), shape(spec, varies));
+                return Decoder.npy(spec.dtype(), shape(spec, varies));
             }
             DType dtype = ndarrayType(column);
             NdarrayValue value = new NdarrayValue();
             value.read(copy, 0, span.byteSize(), dtype);
             long[] shape = shape(new TensorSpec("", value.dtype(), value.shape()), varies);
-            return dtype == null ? NdarrayDecoder.untyped(value.dtype(), shape) : NdarrayDecoder.typed(dtype, shape);
+            return dtype == null ? Decoder.ndarray(value.dtype(), shape) : Decoder.typedNdarray(dtype, shape);
         } catch (IOException | PenstockException e) {
             throw new ConversionException(store.name(record) + ", field '" + column.name() + "': " + e.getMessage(), e);
         }

@@ -53,11 +53,11 @@ final class SampleMember implements AutoCloseable {
     }
 
     private static Form formOf(RecordColumns.Field field) {
-        boolean told = field.decoder() != null && field.isNumbers();
-        if (!told && RecordColumns.isNdarray(field.column())) {
+        boolean isGiven = field.decoder() != null && field.isNumbers();
+        if (!isGiven && RecordColumns.isNdarray(field.column())) {
             return Form.NDARRAY;
         }
-        if (!told && field.column().kind() != Column.Kind.NUMBERS) {
+        if (!isGiven && field.column().kind() != Column.Kind.NUMBERS) {
             return Form.AS_STORED;
         }
         return field.spec().rank() == 0 && !field.spec().dtype().isFloat() ? Form.DECIMAL : Form.NPY;

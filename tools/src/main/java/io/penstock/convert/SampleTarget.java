@@ -143,8 +143,8 @@ final class SampleTarget implements AutoCloseable {
     }
 
     private String suffix(RecordColumns.Field image) {
-        String told = conversion.suffix(image.column().name());
-        return told != null ? told : image.column().name().toLowerCase(Locale.ROOT) + ".npy";
+        String given = conversion.suffix(image.column().name());
+        return given != null ? given : image.column().name().toLowerCase(Locale.ROOT) + ".npy";
     }
 
     /** An array as a file. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.tokenize;
 
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.text.Utf8;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -7,7 +7,7 @@ import io.penstock.error.LibraryException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import io.penstock.text.LineFeeds;
 import java.io.IOException;
 import java.io.InputStream;

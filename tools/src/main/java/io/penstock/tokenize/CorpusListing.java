@@ -3,7 +3,7 @@ package io.penstock.tokenize;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.format.InnerLinks;
-import io.penstock.io.HiddenNames;
+import io.penstock.io.local.HiddenNames;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemLoopException;

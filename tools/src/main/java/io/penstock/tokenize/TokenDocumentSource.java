@@ -2,7 +2,7 @@
 package io.penstock.tokenize;
 
 import io.penstock.error.PenstockException;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenContent;
 import io.penstock.stream.PartitionReader;

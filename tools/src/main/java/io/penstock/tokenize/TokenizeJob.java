@@ -3,13 +3,13 @@ package io.penstock.tokenize;
 
 import io.penstock.error.LimitException;
 import io.penstock.error.MalformedStoreException;
-import io.penstock.format.manifest.PartNumber;
+import io.penstock.format.manifest.ManifestPart.PartNumber;
+import io.penstock.format.manifest.ManifestPart.TokenOrigin;
 import io.penstock.format.manifest.PartWriter;
-import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.format.megatron.MegatronWriter;
+import io.penstock.internal.Sha256;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.Sha256;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;
 import io.penstock.store.Progress;

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
-import io.penstock.decode.NpyDecoder;
+import io.penstock.decode.Decoder;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -155,7 +155,7 @@ final class ClipsCommandTest {
             try (DataLoader loader = DataLoader.builder(RecordFields.of(near).and("002.jpg",
                     ImageDecoder.rgb(32, 48))).batchSize(1).endEpoch(1).open();
                     DataLoader whole = DataLoader.builder(RecordFields.of(exact).and(exact.columns().getFirst().name(),
-                            NpyDecoder.of(DType.U8, 4, 3, 32, 48))).batchSize(1).endEpoch(1).open()) {
+                            Decoder.npy(DType.U8, 4, 3, 32, 48))).batchSize(1).endEpoch(1).open()) {
                 while (loader.hasNext()) {
                     try (Batch a = loader.next(); Batch b = whole.next()) {
                         Tensor picture = a.tensor("002.jpg");
@@ -191,7 +191,7 @@ final class ClipsCommandTest {
         assertTrue(run.out().contains("1 sample in "), run.out());
         try (RecordStore made = RecordStore.open(mel)) {
             String column = made.columns().getFirst().name();
-            float[] written = values(RecordFields.of(made).and(column, NpyDecoder.of(DType.F32, 80, 200)), column);
+            float[] written = values(RecordFields.of(made).and(column, Decoder.npy(DType.F32, 80, 200)), column);
             try (RecordStore sounds = RecordStore.open(store)) {
                 String file = sounds.columns().getFirst().name();
                 float[] direct = values(SoundSteps.of(FixedLength.of(32_000), LogMel.whisper(80)).map(

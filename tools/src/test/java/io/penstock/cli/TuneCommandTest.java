@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.format.manifest.Manifest;
 import io.penstock.format.manifest.ManifestPart;
+import io.penstock.format.manifest.ManifestPart.TokenOrigin;
 import io.penstock.format.manifest.PartWriter;
-import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.loader.LoaderSettings;

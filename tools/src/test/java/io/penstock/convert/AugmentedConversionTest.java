@@ -11,8 +11,7 @@ import io.penstock.augment.AugmentText;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
-import io.penstock.decode.DecimalText;
-import io.penstock.decode.NpyDecoder;
+import io.penstock.decode.Decoder;
 import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -137,8 +136,8 @@ class AugmentedConversionTest {
             try (RecordStore copies = RecordStore.open(target)) {
                 assertEquals(expected.size(), copies.size());
                 assertEquals("000002-1", ((WebDatasetStore) copies).key(SAMPLES - 1 + 2));
-                Dataset read = RecordFields.of(copies).and("pixels.npy", NpyDecoder.of(DType.U8, 16, 12, 3))
-                        .and("cls", DecimalText.I64);
+                Dataset read = RecordFields.of(copies).and("pixels.npy", Decoder.npy(DType.U8, 16, 12, 3))
+                        .and("cls", Decoder.decimal(DType.I64));
                 List<byte[]> pixels = loaded(read, "pixels.npy").subList(0, expected.size());
                 List<byte[]> classes = loaded(read, "cls");
                 for (int row = 0; row < expected.size(); row++) {
@@ -220,7 +219,7 @@ class AugmentedConversionTest {
             new Conversion(store, tar, "webdataset").augmented(STEPS, List.of(), COPIES, SEED).run();
             try (RecordStore copies = RecordStore.open(tar)) {
                 List<byte[]> found = loaded(RecordFields.of(copies)
-                        .and("png.npy", NpyDecoder.of(DType.F32, 3, 16, 12)), "png.npy");
+                        .and("png.npy", Decoder.npy(DType.F32, 3, 16, 12)), "png.npy");
                 for (int row = 0; row < expected.size(); row++) {
                     assertArrayEquals(expected.get(row), found.get(row), "row " + row);
                 }

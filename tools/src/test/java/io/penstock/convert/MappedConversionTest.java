@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
-import io.penstock.decode.NpyDecoder;
+import io.penstock.decode.Decoder;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
@@ -102,7 +102,7 @@ class MappedConversionTest {
         }
         try (RecordStore store = RecordStore.open(folder.resolve("all"));
                 DataLoader loader = DataLoader.builder(RecordFields.of(store).and("y.npy",
-                        NpyDecoder.of(DType.I64, 2))).batchSize(1).endEpoch(1).open()) {
+                        Decoder.npy(DType.I64, 2))).batchSize(1).endEpoch(1).open()) {
             assertEquals(SAMPLES, store.size());
             for (long i = 0; i < SAMPLES; i++) {
                 assertEquals(Long.toString(i), store.key(i));

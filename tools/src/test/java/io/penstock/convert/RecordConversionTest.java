@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.decode.Numbers;
+import io.penstock.decode.Decoder;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -203,7 +203,7 @@ class RecordConversionTest {
                     + " decoder"
                     + " may give one)", refused);
             new Conversion(store, folder.resolve("x"), "megatron")
-                    .decoders(Map.of("tokens", Numbers.of(DType.U16, -1))).run();
+                    .decoders(Map.of("tokens", Decoder.numbers(DType.U16, -1))).run();
             try (TokenStore tokens = TokenStore.open(folder.resolve("x"))) {
                 assertEquals(3, tokens.documentCount());
                 assertEquals(List.of(0L, 2L, 2L, 3L), List.of(tokens.documentStart(0), tokens.documentStart(1),
@@ -219,7 +219,7 @@ class RecordConversionTest {
                 new byte[][] {{1, 2, 3}});
         try (store) {
             String message = assertThrows(ConversionException.class, () -> new Conversion(store,
-                    folder.resolve("x.npy"), "npy").decoders(Map.of("x", Numbers.of(DType.U16, 2))).run())
+                    folder.resolve("x.npy"), "npy").decoders(Map.of("x", Decoder.numbers(DType.U16, 2))).run())
                     .getMessage();
             assertTrue(message.startsWith("record number 1, field 'x': 3 bytes"), message);
         }

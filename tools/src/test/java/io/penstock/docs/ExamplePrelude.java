@@ -3,7 +3,6 @@ package io.penstock.docs;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.penstock.augment.Augment;
-import io.penstock.augment.value.StepParameters;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.source.SampleMap;
@@ -13,6 +12,7 @@ import io.penstock.device.DeviceStream;
 import io.penstock.diagnose.Diagnosis;
 import io.penstock.diagnose.data.DataStatistics;
 import io.penstock.format.webdataset.WebDatasetStore;
+import io.penstock.image.StepParameters;
 import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;

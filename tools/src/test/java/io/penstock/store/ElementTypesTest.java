@@ -14,10 +14,10 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.RecordFields;
 import io.penstock.dataset.TensorRows;
 import io.penstock.dataset.source.SampleMap;
-import io.penstock.decode.NpyDecoder;
+import io.penstock.decode.Decoder;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
 import io.penstock.io.ReadMode;
-import io.penstock.io.Sha256;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -136,7 +136,7 @@ class ElementTypesTest {
                 new byte[][] {fortran})) {
             List<Long> expected = numbers(truth("truths").get("truths.npy"));
             for (long[] shape : new long[][] {{20, 5}, {TensorSpec.VARIABLE, 5}}) {
-                Dataset samples = RecordFields.of(store).and("t", NpyDecoder.of(DType.BOOL, shape));
+                Dataset samples = RecordFields.of(store).and("t", Decoder.npy(DType.BOOL, shape));
                 try (DataLoader loader = DataLoader.builder(samples).batchSize(2).collator(StackAndPad.fields()).open();
                         Batch batch = loader.next()) {
                     List<Long> both = new ArrayList<>(expected);

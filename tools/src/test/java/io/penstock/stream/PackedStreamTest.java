@@ -12,7 +12,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.PackedSequences;
 import io.penstock.dataset.Packing;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.loader.Batch;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.DataLoader;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose.data;
 
-import io.penstock.collate.BatchMap;
+import io.penstock.collate.Collator.BatchMap;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;

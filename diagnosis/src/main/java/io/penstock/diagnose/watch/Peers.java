@@ -2,7 +2,7 @@
 package io.penstock.diagnose.watch;
 
 import io.penstock.error.PenstockException;
-import io.penstock.io.RegularFile;
+import io.penstock.io.local.RegularFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

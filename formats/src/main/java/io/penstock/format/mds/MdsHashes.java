@@ -3,7 +3,7 @@ package io.penstock.format.mds;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.store.Progress;
-import io.penstock.store.integrity.Fault;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.security.MessageDigest;

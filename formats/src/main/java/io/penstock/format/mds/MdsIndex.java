@@ -109,10 +109,10 @@ record MdsIndex(Location file, List<MdsShard> shards, List<String> names, List<M
                     long fixed = encoding.fixedBytes(encoding.column(names.get(i)).spec());
                     // The library treats 0 as a variable size, like null.
                     Object size = sizes.get(i);
-                    long told = size == null || size.equals(0L) ? -1
+                    long stated = size == null || size.equals(0L) ? -1
                             : size instanceof Long number && number > 0 ? number : Long.MAX_VALUE;
-                    if (told != fixed) {
-                        throw malformed(what + " of " + (told < 0 ? "variable size" : Json.shown(size) + " bytes")
+                    if (stated != fixed) {
+                        throw malformed(what + " of " + (stated < 0 ? "variable size" : Json.shown(size) + " bytes")
                                 + " as " + encoding.text(), fixed < 0 ? "a variable size" : fixed + " bytes");
                     }
                     encodings.add(encoding);

@@ -5,7 +5,7 @@ import io.penstock.error.CodecException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.format.NdarrayValue;
 import io.penstock.format.RecordDigest;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
@@ -91,7 +91,7 @@ final class MdsInspection {
             if (shapes != null) {
                 shapes.add(sample, value);
             }
-            tell(value.byteSize(), progress);
+            report(value.byteSize(), progress);
         }
         map.put("record_digest", records.hex());
         map.put("bytes_total", bytes);
@@ -112,7 +112,7 @@ final class MdsInspection {
         return map;
     }
 
-    private void tell(long bytes, Progress progress) {
+    private void report(long bytes, Progress progress) {
         done += bytes;
         if (done - shown >= PROGRESS_BYTES) {
             shown = done;

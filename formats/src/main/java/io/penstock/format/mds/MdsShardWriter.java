@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.mds;
 
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.publish.SpoolFile;
 import io.penstock.io.publish.StagingFolder;
 import io.penstock.json.Json;

@@ -127,7 +127,7 @@ final class NestedDecoder implements AutoCloseable {
             } else {
                 append(node.children().getFirst(), out);
             }
-            more = goesOn(node);
+            more = continues(node);
             if (more) {
                 out.sign(',');
             }
@@ -135,7 +135,7 @@ final class NestedDecoder implements AutoCloseable {
     }
 
     /** Tells whether a list has another element; all leaves must agree. */
-    private boolean goesOn(Node node) throws IOException {
+    private boolean continues(Node node) throws IOException {
         boolean more = cursors[node.firstLeaf()].begins(node.repetition());
         for (int i = 1; i < node.leafCount(); i++) {
             if (cursors[node.firstLeaf() + i].begins(node.repetition()) != more) {

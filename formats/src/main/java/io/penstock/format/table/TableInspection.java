@@ -2,7 +2,7 @@
 package io.penstock.format.table;
 
 import io.penstock.format.RecordDigest;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
@@ -95,7 +95,7 @@ public final class TableInspection {
         RecordDigest values = new RecordDigest();
         Span span = new Span();
         long rows = 0;
-        for (long record = 0; record < store.size(); record++, tell()) {
+        for (long record = 0; record < store.size(); record++, report()) {
             if (!isPresent(record, c, valid)) {
                 lengths.addInt(-1);
                 continue;
@@ -131,7 +131,7 @@ public final class TableInspection {
         String first = null;
         long last = -1;
         long bytes = 0;
-        for (long record = 0; record < store.size(); record++, tell()) {
+        for (long record = 0; record < store.size(); record++, report()) {
             if (!isPresent(record, c, valid)) {
                 continue;
             }
@@ -164,7 +164,7 @@ public final class TableInspection {
                 "sha256", digest.hex());
     }
 
-    private void tell() {
+    private void report() {
         if ((++valuesDone & PROGRESS_MASK) == 0) {
             double share = (double) valuesDone / store.size() / store.columns().size();
             progress.update((long) (share * totalBytes), totalBytes);

@@ -13,7 +13,7 @@ import io.penstock.memory.LittleEndian;
 import io.penstock.store.Fixtures;
 import io.penstock.store.Progress;
 import io.penstock.store.Truth;
-import io.penstock.store.integrity.Fault;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -12,6 +12,7 @@ import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormats;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.jdbc;
 
-import io.penstock.stream.StreamEnd;
 import io.penstock.stream.StreamSource;
+import io.penstock.stream.StreamSource.StreamEnd;
 import java.io.IOException;
 import java.sql.DriverManager;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.spark;
 
-import io.penstock.format.manifest.PartNumber;
+import io.penstock.format.manifest.ManifestPart.PartNumber;
+import io.penstock.format.manifest.ManifestPart.TokenOrigin;
 import io.penstock.format.manifest.PartWriter;
-import io.penstock.format.manifest.TokenOrigin;
 import io.penstock.format.megatron.MegatronPart;
 import io.penstock.memory.DType;
 import io.penstock.store.IfExists;

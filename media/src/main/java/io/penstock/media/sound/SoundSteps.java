@@ -2,8 +2,8 @@
 package io.penstock.media.sound;
 
 import io.penstock.dataset.Dataset;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
 import io.penstock.internal.Scratch;
 import io.penstock.memory.DType;

@@ -2,8 +2,8 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.AffineRanges;
-import io.penstock.augment.value.Interpolation;
+import io.penstock.image.AffineRanges;
+import io.penstock.image.Interpolation;
 import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 
@@ -84,14 +84,14 @@ public record Affine(Kind kind, AffineRanges ranges, Interpolation interpolation
     /** Shifts, rotates, scales and shears an image about its middle. */
     public static void warp(Canvas canvas, double angle, double right, double down, double scale, double shearX,
             double shearY, Interpolation interpolation, int fill) {
-        double[] m = canvas.inverse();
+        double[] m = canvas.work().inverse();
         inverse(m, canvas.height(), canvas.width(), angle, right, down, scale, shearX, shearY);
         warp(canvas, m, interpolation, fill);
     }
 
     /** Warps an image by a matrix, as {@link Warp#affine} takes it, on pixel centers. */
     public static void warp(Canvas canvas, double[] m, Interpolation interpolation, int fill) {
-        canvas.warp().affine(canvas, m, interpolation, fill);
+        canvas.work().warp().affine(canvas, m, interpolation, fill);
     }
 
     /**

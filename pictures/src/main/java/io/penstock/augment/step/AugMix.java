@@ -2,7 +2,7 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.Interpolation;
+import io.penstock.image.Interpolation;
 import io.penstock.memory.DType;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
@@ -119,7 +119,7 @@ public record AugMix(int severity, int chains, int depth, double alpha, Interpol
     }
 
     private static float[] sum(Canvas canvas) {
-        return canvas.floats(4, canvas.byteCount());
+        return canvas.work().floats(4, canvas.byteCount());
     }
 
     private static void add(byte[] pixels, float weight, float[] sum, int count) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.StepParameters;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
+import io.penstock.image.StepParameters;
 import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.PixelRows;
 import io.penstock.memory.Tensor;
@@ -43,7 +43,7 @@ public final class AugmentWorker implements SampleMap.Mapper {
     @Override
     public void map(MemorySegment in, long inOffset, long inBytes, RandomGenerator random, MemorySegment out,
             long outOffset, long outBytes, PartClock clock) {
-        canvas.tell(clock);
+        canvas.timeBy(clock);
         load(in, inOffset, inBytes);
         for (int i = 0; i < map.steps().size(); i++) {
             NamedStep named = map.steps().get(i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.AutoAugmentPolicy;
+import io.penstock.image.AutoAugmentPolicy;
 import java.util.List;
 import java.util.stream.Stream;
 

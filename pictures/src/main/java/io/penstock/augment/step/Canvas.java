@@ -3,10 +3,10 @@ package io.penstock.augment.step;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.augment.value.Padding;
-import io.penstock.dataset.source.PartClock;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.device.internal.RawMemory;
 import io.penstock.error.CodecException;
+import io.penstock.image.Padding;
 import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.FramedFile;
 import io.penstock.image.reading.ImageFrame;
@@ -20,15 +20,13 @@ import org.jspecify.annotations.Nullable;
  * The image that a pipeline's steps change, one after the other: interleaved {@code u8} channels in an array. For one
  * thread; reuses its arrays for all images.
  *
- * <p>It is lazy. While only crops, one resize and mirroring are asked for, they change an {@link ImageFrame} and no
+ * <p>It is lazy. While only crops, one resize and mirroring are asked for, they change a {@link FramedImage} and no
  * pixel is read. {@link #settle} makes the framed pixels: each method that reads or changes pixels calls it first. A
  * frame that nothing settles goes straight from the file to the target.
  */
 public final class Canvas {
 
     private static final int IMAGE = -1;
-    private static final int FLOAT_ARRAYS = 5;
-    private static final float[] NO_FLOATS = {};
 
     /** The current image, of at least {@link #byteCount} bytes; stale until {@link #settle}. */
     private byte[] pixels = {};
@@ -40,38 +38,24 @@ public final class Canvas {
     private int width;
     private int channels;
     private final Resizer resizer = new Resizer();
-    /** The frame of an image that is not settled; otherwise unused. */
-    private ImageFrame frame = new ImageFrame();
-    private final ImageFrame ownFrame = frame;
-    /** The decoded image that is framed, or null. */
-    private @Nullable MemorySegment unread;
-    private long unreadOffset;
-    /** The decoder of the file that is framed, or null. */
-    private @Nullable FrameDecoder undecoded;
-    private final byte[] table = new byte[256];
-    private final int[] histogram = new int[256];
-    /** Every other pixel: counting equal neighbors one after the other would wait for memory. */
-    private final int[] others = new int[256];
-    private float[][] rows = {};
-    private final float[][] floats = new float[FLOAT_ARRAYS][0];
-    private final Planes planes = new Planes();
-    private final Warp warp = new Warp();
-    private final Resampling resampling = new Resampling();
-    private final double[] inverse = new double[9];
+    /** The image while its pixels are not made. */
+    private final FramedImage framed = new FramedImage(resizer);
+    private final ImageFrame whole = new ImageFrame();
+    private final Workspace work = new Workspace();
     private byte[] kept = {};
     /** The value outside a mask; negative for an image. */
     private int maskFill = IMAGE;
-    /** Is told the time of making framed pixels, which counts for the part that framed them. */
+    /** The time of making framed pixels counts for the part that framed them. */
     private PartClock clock = PartClock.NONE;
     private int part;
     private int framingPart;
 
     public int height() {
-        return isSettled() ? height : frame.height();
+        return framed.isPresent() ? framed.frame().height() : height;
     }
 
     public int width() {
-        return isSettled() ? width : frame.width();
+        return framed.isPresent() ? framed.frame().width() : width;
     }
 
     public int channels() {
@@ -98,48 +82,9 @@ public final class Canvas {
         return maskFill;
     }
 
-    /** The color planes of an RGB image, for changes of many of its values in one pass. */
-    public Planes planes() {
-        return planes;
-    }
-
-    /** Reads the image at other places. */
-    public Warp warp() {
-        return warp;
-    }
-
-    /** Resamples the image by a map. */
-    public Resampling resampling() {
-        return resampling;
-    }
-
-    /**
-     * Returns one of five arrays of at least this many floats, with stale values, for the operation that calls it. The
-     * last array is for operations that apply others.
-     */
-    public float[] floats(int array, int count) {
-        if (floats[array].length < count) {
-            floats[array] = new float[count];
-        }
-        return floats[array];
-    }
-
-    /** Returns nine numbers for the operation that calls it; a map between images has six or nine. */
-    public double[] inverse() {
-        return inverse;
-    }
-
-    /** Returns one of any number of arrays of at least this many floats, as {@link #floats} does: rows of an image. */
-    public float[] row(int number, int count) {
-        int known = rows.length;
-        if (number >= known) {
-            rows = Arrays.copyOf(rows, number + 1);
-            Arrays.fill(rows, known, number + 1, NO_FLOATS);
-        }
-        if (rows[number].length < count) {
-            rows[number] = new float[count];
-        }
-        return rows[number];
+    /** {@return arrays and tools that an operation on this image uses while it runs} */
+    public Workspace work() {
+        return work;
     }
 
     /** Keeps a copy of the image for {@link #recall}. */
@@ -157,11 +102,6 @@ public final class Canvas {
         System.arraycopy(kept, 0, pixels, 0, byteCount());
     }
 
-    /** Returns a table of 256 values for the operation that calls it. */
-    public byte[] table() {
-        return table;
-    }
-
     /** Takes a mask of classes; outside the mask is the given class. */
     public void loadMask(MemorySegment mask, long offset, int maskHeight, int maskWidth, int maskChannels, int fill) {
         load(mask, offset, maskHeight, maskWidth, maskChannels);
@@ -170,14 +110,14 @@ public final class Canvas {
 
     /** Takes a decoded image, which must stay unchanged while the canvas is used. */
     public void load(MemorySegment image, long offset, int imageHeight, int imageWidth, int imageChannels) {
-        begin(imageChannels, image, null, ownFrame);
-        unreadOffset = offset;
-        frame.reset(imageHeight, imageWidth);
+        begin(imageChannels);
+        framed.load(image, offset, imageHeight, imageWidth, imageChannels);
     }
 
     /** Copies an image in from an address, which is not checked. */
     public void load(long image, int imageHeight, int imageWidth, int imageChannels) {
-        begin(imageChannels, null, null, ownFrame);
+        begin(imageChannels);
+        framed.clear();
         spare(imageHeight * imageWidth * imageChannels);
         replace(imageHeight, imageWidth);
         RawMemory.get(image, pixels, 0, byteCount());
@@ -189,26 +129,19 @@ public final class Canvas {
      * @throws CodecException if its header is malformed
      */
     public void open(FrameDecoder decoder, MemorySegment file, long fileBytes, int imageChannels) {
-        begin(imageChannels, null, decoder, decoder.read(file, fileBytes));
+        begin(imageChannels);
+        framed.open(decoder, file, fileBytes);
     }
 
-    private void begin(int imageChannels, @Nullable MemorySegment image, @Nullable FrameDecoder decoder,
-            ImageFrame first) {
+    private void begin(int imageChannels) {
         maskFill = IMAGE;
         channels = imageChannels;
-        unread = image;
-        undecoded = decoder;
-        frame = first;
         framingPart = 0;
     }
 
-    private boolean isSettled() {
-        return unread == null && undecoded == null;
-    }
-
-    /** Sets who is told how long the parts of the work take. */
-    public void tell(PartClock told) {
-        clock = told;
+    /** Sets the clock that the time of the parts of the work is reported to. */
+    public void timeBy(PartClock partClock) {
+        clock = partClock;
     }
 
     /** The work from now on belongs to this part. */
@@ -218,12 +151,12 @@ public final class Canvas {
 
     /** Returns the part that {@link #store} belongs to: decoding or the last crop, if these were postponed. */
     public int storedPart() {
-        return isSettled() ? part : framingPart;
+        return framed.isPresent() ? framingPart : part;
     }
 
     /** A crop, resize or mirroring was postponed. For a file, it is part of decoding, the first part. */
-    private void framed() {
-        framingPart = undecoded != null ? 0 : part;
+    private void postponed() {
+        framingPart = framed.isFile() ? 0 : part;
     }
 
     /**
@@ -232,16 +165,15 @@ public final class Canvas {
      * @throws CodecException if the image's file is bad
      */
     private void settle() {
-        if (isSettled()) {
+        if (!framed.isPresent()) {
             return;
         }
         clock.done(part);
-        int newHeight = frame.height();
-        int newWidth = frame.width();
+        int newHeight = framed.frame().height();
+        int newWidth = framed.frame().width();
         makeRoom((long) newHeight * newWidth * channels);
-        store(spareMemory, 0);
-        unread = null;
-        undecoded = null;
+        framed.store(spareMemory, 0);
+        framed.clear();
         replace(newHeight, newWidth);
         clock.done(framingPart);
     }
@@ -261,10 +193,8 @@ public final class Canvas {
      * @throws CodecException if the image's file is bad
      */
     public void store(MemorySegment target, long offset) {
-        if (undecoded != null) {
-            undecoded.decode(target, offset);
-        } else if (unread != null) {
-            resizer.resize(frame, unread, unreadOffset, channels, target, offset);
+        if (framed.isPresent()) {
+            framed.store(target, offset);
         } else {
             MemorySegment.copy(pixels, 0, target, JAVA_BYTE, offset, byteCount());
         }
@@ -278,7 +208,7 @@ public final class Canvas {
      * @throws CodecException if the image's file is bad
      */
     public void storeFile(MemorySegment target, long offset, long bytes, long scratchBytes) {
-        if (undecoded == null || !undecoded.storeFile(target, offset, bytes, scratchBytes)) {
+        if (!framed.storeFile(target, offset, bytes, scratchBytes)) {
             FramedFile.surround(byteCount(), target, offset, bytes);
             store(target, offset + FramedFile.HEADER_BYTES);
         }
@@ -290,13 +220,11 @@ public final class Canvas {
      * @throws CodecException if the image's file is bad
      */
     public void store(PixelRows target) {
-        if (undecoded != null) {
-            undecoded.decode(target);
-        } else if (unread != null) {
-            resizer.resize(frame, unread, unreadOffset, channels, target);
+        if (framed.isPresent()) {
+            framed.store(target);
         } else {
-            ownFrame.reset(height, width);
-            resizer.resize(ownFrame, pixelMemory, 0, channels, target);
+            whole.reset(height, width);
+            resizer.resize(whole, pixelMemory, 0, channels, target);
         }
     }
 
@@ -332,8 +260,8 @@ public final class Canvas {
     public void resize(int newHeight, int newWidth, Resizer.@Nullable Filter filter) {
         Resizer.Filter weights = isMask() ? null : filter;
         if (newHeight == height() && newWidth == width()
-                || weights != null && !isSettled() && frame.resize(newHeight, newWidth, weights)) {
-            framed();
+                || weights != null && framed.isPresent() && framed.frame().resize(newHeight, newWidth, weights)) {
+            postponed();
             return;
         }
         settle();
@@ -341,9 +269,9 @@ public final class Canvas {
         if (weights == null) {
             nearest(target, newHeight, newWidth);
         } else {
-            ownFrame.reset(height, width);
-            ownFrame.resize(newHeight, newWidth, weights);
-            resizer.resize(ownFrame, pixelMemory, 0, channels, spareMemory, 0);
+            whole.reset(height, width);
+            whole.resize(newHeight, newWidth, weights);
+            resizer.resize(whole, pixelMemory, 0, channels, spareMemory, 0);
         }
         replace(newHeight, newWidth);
     }
@@ -383,18 +311,18 @@ public final class Canvas {
         if (cropHeight == height() && cropWidth == width() && top == border && left == border) {
             return;
         }
-        if (border == 0 && !isSettled()) {
-            frame.crop(top, left, cropHeight, cropWidth);
-            framed();
+        if (border == 0 && framed.isPresent()) {
+            framed.frame().crop(top, left, cropHeight, cropWidth);
+            postponed();
             return;
         }
         PaddedCrop.run(this, top, left, cropHeight, cropWidth, border, mode, fill);
     }
 
     public void flipHorizontally() {
-        if (!isSettled() && channels <= Integer.BYTES) {            // a resizer packs a pixel into an int
-            frame.mirror();
-            framed();
+        if (framed.isPresent() && channels <= Integer.BYTES) {            // a resizer packs a pixel into an int
+            framed.frame().mirror();
+            postponed();
             return;
         }
         settle();
@@ -437,13 +365,6 @@ public final class Canvas {
         }
     }
 
-    /** Converts values, so that loops over them are vectorized. */
-    public static void toFloats(byte[] values, int from, float[] floats, int length) {
-        for (int i = 0; i < length; i++) {
-            floats[i] = values[from + i] & 0xFF;
-        }
-    }
-
     /** Replaces each value of all channels by its entry in the table. */
     public void map(byte[] values) {
         settle();
@@ -462,23 +383,9 @@ public final class Canvas {
         }
     }
 
-    /** Counts the values of a channel. */
+    /** Counts the values of a channel; the counts are of the workspace. */
     int[] histogram(int channel) {
         settle();
-        Arrays.fill(histogram, 0);
-        Arrays.fill(others, 0);
-        int bytes = byteCount();
-        int i = channel;
-        for (; i < bytes - channels; i += 2 * channels) {
-            histogram[pixels[i] & 0xFF]++;
-            others[pixels[i + channels] & 0xFF]++;
-        }
-        if (i < bytes) {
-            histogram[pixels[i] & 0xFF]++;
-        }
-        for (int value = 0; value < histogram.length; value++) {
-            histogram[value] += others[value];
-        }
-        return histogram;
+        return work.histogram(pixels, channel, channels, byteCount());
     }
 }

@@ -30,7 +30,7 @@ public final class ColorChanges {
 
     public static void brightness(Canvas canvas, double factor) {
         float f = (float) factor;
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             table[i] = truncated(i * f);
         }
@@ -54,7 +54,7 @@ public final class ColorChanges {
         float mean = (float) sum / ((float) canvas.height() * canvas.width());
         float f = (float) factor;
         float rest = (float) (1 - factor);
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             table[i] = truncated(i * f + rest * mean);
         }
@@ -68,8 +68,8 @@ public final class ColorChanges {
 
     private static void change(Canvas canvas, Planes.Change change, double amount) {
         if (canvas.channels() == 3) {
-            canvas.planes().add(change, amount);
-            canvas.planes().run(canvas);
+            canvas.work().planes().add(change, amount);
+            canvas.work().planes().run(canvas);
         }
     }
 
@@ -90,7 +90,7 @@ public final class ColorChanges {
 
     /** Keeps the highest bits of each value. */
     public static void posterize(Canvas canvas, int bits) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             table[i] = (byte) (i & 0xFF00 >> bits);
         }
@@ -99,7 +99,7 @@ public final class ColorChanges {
 
     /** Inverts values from the threshold on. */
     public static void solarize(Canvas canvas, double threshold) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             table[i] = (byte) (i >= (float) threshold ? 255 - i : i);
         }
@@ -108,7 +108,7 @@ public final class ColorChanges {
 
     /** Stretches each channel to 0 to 255, unless it has one value only. */
     public static void autocontrast(Canvas canvas) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int c = 0; c < canvas.channels(); c++) {
             int[] count = canvas.histogram(c);
             int min = 0;
@@ -131,7 +131,7 @@ public final class ColorChanges {
 
     /** Equalizes each channel's histogram, by Pillow's table. */
     public static void equalize(Canvas canvas) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         int pixels = canvas.height() * canvas.width();
         for (int c = 0; c < canvas.channels(); c++) {
             int[] count = canvas.histogram(c);
@@ -167,18 +167,19 @@ public final class ColorChanges {
         byte[] pixels = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
         System.arraycopy(pixels, 0, target, 0, canvas.byteCount());
-        float[] columns = canvas.floats(0, rowBytes);
-        float[] left = canvas.floats(1, rowBytes);
-        float[] right = canvas.floats(2, rowBytes);
-        float[] sharp = canvas.floats(3, rowBytes);
-        Canvas.toFloats(pixels, 0, canvas.row(0, rowBytes), rowBytes);
-        Canvas.toFloats(pixels, rowBytes, canvas.row(1, rowBytes), rowBytes);
+        Workspace work = canvas.work();
+        float[] columns = work.floats(0, rowBytes);
+        float[] left = work.floats(1, rowBytes);
+        float[] right = work.floats(2, rowBytes);
+        float[] sharp = work.floats(3, rowBytes);
+        Workspace.toFloats(pixels, 0, work.row(0, rowBytes), rowBytes);
+        Workspace.toFloats(pixels, rowBytes, work.row(1, rowBytes), rowBytes);
         for (int y = 1; y < height - 1; y++) {
-            Canvas.toFloats(pixels, (y + 1) * rowBytes, canvas.row((y + 1) % ROWS, rowBytes), rowBytes);
-            add(canvas.row(0, rowBytes), canvas.row(1, rowBytes), canvas.row(2, rowBytes), rowBytes, columns);
+            Workspace.toFloats(pixels, (y + 1) * rowBytes, work.row((y + 1) % ROWS, rowBytes), rowBytes);
+            add(work.row(0, rowBytes), work.row(1, rowBytes), work.row(2, rowBytes), rowBytes, columns);
             System.arraycopy(columns, 0, left, channels, rowBytes - channels);
             System.arraycopy(columns, channels, right, 0, rowBytes - channels);
-            sharpen(canvas.row(y % ROWS, rowBytes), columns, left, right, rowBytes, rest, sharp);
+            sharpen(work.row(y % ROWS, rowBytes), columns, left, right, rowBytes, rest, sharp);
             for (int i = channels; i < rowBytes - channels; i++) {
                 target[y * rowBytes + i] = (byte) (int) sharp[i];
             }

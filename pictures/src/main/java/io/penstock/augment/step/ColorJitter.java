@@ -2,7 +2,7 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.Range;
+import io.penstock.image.Range;
 import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 
@@ -104,7 +104,7 @@ public record ColorJitter(Range brightness, Range contrast, Range saturation, Ra
     /** Makes a change, by {@link #finish} at the latest. Those of saturation and hue leave gray images as they are. */
     public static void add(int change, double by, Canvas canvas) {
         if (canvas.channels() == 3) {
-            canvas.planes().add(ALL_CHANGES[change], by);
+            canvas.work().planes().add(ALL_CHANGES[change], by);
         } else if (change == 0) {
             ColorChanges.brightness(canvas, by);
         } else if (change == CONTRAST) {
@@ -115,7 +115,7 @@ public record ColorJitter(Range brightness, Range contrast, Range saturation, Ra
     /** Makes the changes that were added. */
     public static void finish(Canvas canvas) {
         if (canvas.channels() == 3) {
-            canvas.planes().run(canvas);
+            canvas.work().planes().run(canvas);
         }
     }
 

@@ -2,7 +2,7 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.Padding;
+import io.penstock.image.Padding;
 import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 

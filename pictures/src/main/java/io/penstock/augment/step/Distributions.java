@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.Range;
+import io.penstock.image.Range;
 import java.util.random.RandomGenerator;
 
 /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.ResizeFilter;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Padding;
+import io.penstock.image.ResizeFilter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -155,9 +155,9 @@ public record Fused(List<NamedStep> steps, int fill) implements Step {
         Placement placement = OF_THREAD.get();
         placement.begin(canvas.height(), canvas.width());
         place(values, at, placement);
-        double[] m = canvas.inverse();
+        double[] m = canvas.work().inverse();
         placement.invert(m);
-        canvas.resampling().run(canvas, m, placement.height(), placement.width(), Math.max(fill, 0));
+        canvas.work().resampling().run(canvas, m, placement.height(), placement.width(), Math.max(fill, 0));
     }
 
     /** For example {@code fused(randomResizedCrop(…), rotate(…))}. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.Range;
+import io.penstock.image.Range;
 import io.penstock.memory.DType;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
@@ -69,21 +69,22 @@ public record GaussianBlur(int size, Range sigma) implements Step {
         int rowBytes = canvas.width() * channels;
         int reach = size / 2;
         int side = reach * channels;
-        float[] weights = canvas.floats(0, size);
+        Workspace work = canvas.work();
+        float[] weights = work.floats(0, size);
         weigh(size, sigma, weights);
-        float[] column = canvas.floats(1, rowBytes);
-        float[] sums = canvas.floats(2, rowBytes + 2 * side);
-        float[] smooth = canvas.floats(3, rowBytes);
+        float[] column = work.floats(1, rowBytes);
+        float[] sums = work.floats(2, rowBytes + 2 * side);
+        float[] smooth = work.floats(3, rowBytes);
         byte[] pixels = canvas.pixels();
         byte[] target = canvas.spare(canvas.byteCount());
         int loaded = 0;
         for (int y = 0; y < height; y++) {
             for (; loaded <= Math.min(y + reach, height - 1); loaded++) {
-                Canvas.toFloats(pixels, loaded * rowBytes, canvas.row(loaded % size, rowBytes), rowBytes);
+                Workspace.toFloats(pixels, loaded * rowBytes, work.row(loaded % size, rowBytes), rowBytes);
             }
             Arrays.fill(column, 0, rowBytes, 0);
             for (int k = 0; k < size; k++) {
-                add(canvas.row(mirrored(y + k - reach, height) % size, rowBytes), weights[k], column, rowBytes);
+                add(work.row(mirrored(y + k - reach, height) % size, rowBytes), weights[k], column, rowBytes);
             }
             System.arraycopy(column, 0, sums, side, rowBytes);
             for (int x = 1; x <= reach; x++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.StepParameters;
+import io.penstock.image.StepParameters;
 import io.penstock.sampling.KeyedRandom;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,7 +45,7 @@ public record NamedStep(String name, long number, Step step, Form form) {
         throw new IllegalStateException("found random numbers of " + random + ", expected a loader's");
     }
 
-    /** Names values. */
+    /** Gives the drawn numbers their names. */
     public StepParameters parameters(double[] values) {
         Map<String, Double> byName = new LinkedHashMap<>();
         for (String parameter : form.parameters()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.Padding;
+import io.penstock.image.Padding;
 import java.util.Arrays;
 
 /** Crops an image with a border, without making the border. */

@@ -3,9 +3,9 @@ package io.penstock.augment.step;
 
 import io.penstock.augment.step.Passes.Operation;
 import io.penstock.augment.step.Passes.Pass;
-import io.penstock.augment.value.ResizeFilter;
 import io.penstock.device.Kernel;
 import io.penstock.device.internal.Word;
+import io.penstock.image.ResizeFilter;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;

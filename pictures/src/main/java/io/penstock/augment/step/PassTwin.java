@@ -8,10 +8,10 @@ import static io.penstock.augment.step.PassArguments.setting;
 import static io.penstock.augment.step.PassArguments.width;
 
 import io.penstock.augment.step.Policy.Operation;
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.ResizeFilter;
 import io.penstock.device.internal.RawMemory;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Padding;
+import io.penstock.image.ResizeFilter;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

@@ -2,7 +2,7 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.Interpolation;
+import io.penstock.image.Interpolation;
 import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 
@@ -71,9 +71,9 @@ public record Perspective(double distortion, double probability, Interpolation i
 
     /** Moves the corners of an image. */
     public static void warp(Canvas canvas, double[] values, int at, Interpolation interpolation, int fill) {
-        double[] m = canvas.inverse();
+        double[] m = canvas.work().inverse();
         if (inverse(m, values, at, canvas.height(), canvas.width())) {
-            canvas.warp().perspective(canvas, m, interpolation, fill);
+            canvas.work().warp().perspective(canvas, m, interpolation, fill);
         }
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.ResizeFilter;
+import io.penstock.image.Interpolation;
+import io.penstock.image.ResizeFilter;
 
 /**
  * What the kernels do for a step, or for a part of it: an operation of a pass over the batch.

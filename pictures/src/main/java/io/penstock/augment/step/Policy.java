@@ -2,8 +2,8 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.AutoAugmentPolicy;
-import io.penstock.augment.value.Interpolation;
+import io.penstock.image.AutoAugmentPolicy;
+import io.penstock.image.Interpolation;
 import io.penstock.memory.DType;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -202,8 +202,8 @@ public record Policy(Kind kind, int operations, int magnitude, @Nullable AutoAug
     /** Applies one operation. A mask changes only if the operation moves pixels. */
     public static void apply(Operation operation, double size, Canvas canvas, Interpolation interpolation) {
         if (operation.isGeometric()) {
-            inverse(operation, size, canvas.inverse(), canvas.height(), canvas.width());
-            Affine.warp(canvas, canvas.inverse(), interpolation, 0);
+            inverse(operation, size, canvas.work().inverse(), canvas.height(), canvas.width());
+            Affine.warp(canvas, canvas.work().inverse(), interpolation, 0);
         } else if (!canvas.isMask()) {
             recolor(operation, size, canvas);
         }

@@ -2,9 +2,9 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.Range;
-import io.penstock.augment.value.ResizeFilter;
+import io.penstock.image.Padding;
+import io.penstock.image.Range;
+import io.penstock.image.ResizeFilter;
 import io.penstock.image.reading.Resizer;
 import java.util.random.RandomGenerator;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Padding;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Padding;
 import java.util.Arrays;
 
 /**
@@ -44,7 +44,7 @@ public final class Resampling {
      * @param fill the value outside the image
      */
     public void run(Canvas canvas, double[] m, int height, int width, int fill) {
-        Warp warp = canvas.warp();
+        Warp warp = canvas.work().warp();
         int inHeight = canvas.height();
         int inWidth = canvas.width();
         if (canvas.isMask()) {
@@ -145,17 +145,17 @@ public final class Resampling {
         int rowFloats = (across.high() - across.low()) * channels;
         canvas.crop(firstRow, across.low(), down.high() - firstRow, across.high() - across.low(), Padding.NONE);
         byte[] pixels = canvas.pixels();
-        float[] sums = canvas.floats(0, rowFloats);
-        float[] weighed = canvas.floats(1,
+        float[] sums = canvas.work().floats(0, rowFloats);
+        float[] weighed = canvas.work().floats(1,
                 Math.multiplyExact(Math.multiplyExact(down.size(), across.size()), channels));
         int loaded = firstRow;
         for (int i = 0; i < down.size(); i++) {
             Arrays.fill(sums, 0, rowFloats, 0);
             for (int k = 0; k < down.count(i); k++) {
                 int row = down.first(i) + k;
-                float[] floats = canvas.row(row % down.most(), rowFloats);
+                float[] floats = canvas.work().row(row % down.most(), rowFloats);
                 if (row >= loaded) {
-                    Canvas.toFloats(pixels, (row - firstRow) * rowFloats, floats, rowFloats);
+                    Workspace.toFloats(pixels, (row - firstRow) * rowFloats, floats, rowFloats);
                     loaded = row + 1;
                 }
                 add(floats, down.weight(i, k), sums, rowFloats);

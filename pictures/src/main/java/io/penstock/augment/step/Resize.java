@@ -2,7 +2,7 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.ResizeFilter;
+import io.penstock.image.ResizeFilter;
 import io.penstock.image.reading.Resizer;
 import org.jspecify.annotations.Nullable;
 

@@ -2,15 +2,15 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.PixelOp.Kind;
-import io.penstock.augment.value.AffineRanges;
-import io.penstock.augment.value.AutoAugmentPolicy;
-import io.penstock.augment.value.Interpolation;
-import io.penstock.augment.value.Padding;
-import io.penstock.augment.value.Range;
-import io.penstock.augment.value.ResizeFilter;
-import io.penstock.augment.value.StepForm;
+import io.penstock.image.AffineRanges;
+import io.penstock.image.AutoAugmentPolicy;
 import io.penstock.image.ImageDecoding;
+import io.penstock.image.Interpolation;
+import io.penstock.image.Padding;
 import io.penstock.image.PixelFormat;
+import io.penstock.image.Range;
+import io.penstock.image.ResizeFilter;
+import io.penstock.image.StepForm;
 import io.penstock.memory.DType;
 import io.penstock.transform.ImageTransform.Layout;
 import java.util.ArrayList;

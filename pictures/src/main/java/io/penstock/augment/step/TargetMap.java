@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.augment.step;
 
-import io.penstock.augment.value.Target;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.image.ImageDecoding;
+import io.penstock.image.Target;
 import io.penstock.memory.Tensor;
 import java.util.List;
 import java.util.Optional;

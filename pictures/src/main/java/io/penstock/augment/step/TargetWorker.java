@@ -4,10 +4,10 @@ package io.penstock.augment.step;
 import static io.penstock.memory.LittleEndian.F32;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.penstock.augment.value.Target;
-import io.penstock.dataset.source.PartClock;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
+import io.penstock.image.Target;
 import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.ImageFormat;
 import io.penstock.image.reading.ImageFrame;

@@ -2,11 +2,11 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.TargetMap.Output;
-import io.penstock.augment.value.Target;
-import io.penstock.augment.value.Target.Boxes;
-import io.penstock.augment.value.Target.Keypoints;
-import io.penstock.augment.value.Target.Mask;
 import io.penstock.dataset.Dataset;
+import io.penstock.image.Target;
+import io.penstock.image.Target.Boxes;
+import io.penstock.image.Target.Keypoints;
+import io.penstock.image.Target.Mask;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.util.Arrays;

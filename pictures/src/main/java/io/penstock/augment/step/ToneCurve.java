@@ -2,7 +2,7 @@
 package io.penstock.augment.step;
 
 import io.penstock.augment.step.Form.Trait;
-import io.penstock.augment.value.Range;
+import io.penstock.image.Range;
 import io.penstock.memory.DType;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -21,7 +21,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
     private static final double[] LOGARITHMS = IntStream.range(0, 256)
             .mapToDouble(i -> i == 0 ? 0 : Series.log(i * ColorChanges.ONE_255TH)).toArray();
 
-    /** The curves. */
+    /** What a value becomes, before it is rounded. */
     public enum Kind {
         /** torchvision's adjust_gamma: the value, as a share of 255, to the power of gamma. */
         GAMMA(Form.of("gamma", Trait.COLOR).with(DType.F64, "gamma")),
@@ -87,7 +87,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
 
     /** Replaces values by their power. */
     public static void applyPower(Canvas canvas, double power) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             double result = power == 0 ? 1 : i == 0 ? 0 : Series.exp(power * LOGARITHMS[i]);
             table[i] = (byte) (int) ((float) result * ColorChanges.TO_U8);
@@ -97,7 +97,7 @@ public record ToneCurve(Kind kind, double probability, Range first, Range second
 
     /** Replaces values by those of a line. */
     public static void applyLine(Canvas canvas, double contrast, double brightness) {
-        byte[] table = canvas.table();
+        byte[] table = canvas.work().table();
         for (int i = 0; i < table.length; i++) {
             table[i] = (byte) (int) Math.rint(Math.clamp((float) contrast * i + (float) (brightness * 255), 0f, 255f));
         }

@@ -9,7 +9,7 @@ import io.penstock.image.reading.ImageHeader;
 import io.penstock.image.reading.ImageReader;
 import io.penstock.image.reading.Orientation;
 import io.penstock.image.reading.PixelLayout;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.json.Json;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.penstock.augment.step;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
-import io.penstock.augment.value.Interpolation;
+import io.penstock.image.Interpolation;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Random;
@@ -38,7 +38,7 @@ class WarpTest {
         Arrays.fill(filled, (byte) FILL);
         for (double bad : new double[] {Double.NaN, Double.POSITIVE_INFINITY, 1e30}) {
             Canvas canvas = canvas(filled.clone(), 20, 30, 3);
-            canvas.warp().affine(canvas, new double[] {1, 0, bad, 0, 1, bad}, Interpolation.BILINEAR, FILL);
+            canvas.work().warp().affine(canvas, new double[] {1, 0, bad, 0, 1, bad}, Interpolation.BILINEAR, FILL);
             assertArrayEquals(filled, stored(canvas));
         }
     }
@@ -73,9 +73,9 @@ class WarpTest {
         }
         Canvas canvas = canvas(pixels, height, width, channels);
         if (m.length == 6) {
-            canvas.warp().affine(canvas, m, Interpolation.BILINEAR, FILL);
+            canvas.work().warp().affine(canvas, m, Interpolation.BILINEAR, FILL);
         } else {
-            canvas.warp().perspective(canvas, m, Interpolation.BILINEAR, FILL);
+            canvas.work().warp().perspective(canvas, m, Interpolation.BILINEAR, FILL);
         }
         assertArrayEquals(expected, stored(canvas), height + " x " + width + " x " + channels + " by "
                 + Arrays.toString(m));

@@ -3,7 +3,7 @@ package io.penstock.image.reading;
 
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.PixelFormat;
-import io.penstock.io.Sha256;
+import io.penstock.internal.Sha256;
 import io.penstock.json.Json;
 import java.io.IOException;
 import java.io.InputStream;

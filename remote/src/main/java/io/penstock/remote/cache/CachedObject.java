@@ -3,8 +3,8 @@ package io.penstock.remote.cache;
 
 import io.penstock.error.PenstockException;
 import io.penstock.io.FetchAhead;
-import io.penstock.io.FetchPhase;
 import io.penstock.io.FetchWaits;
+import io.penstock.io.FetchWaits.FetchPhase;
 import io.penstock.io.RangeFetcher;
 import java.io.IOException;
 import java.io.InterruptedIOException;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.remote.cache;
 
-import io.penstock.io.FetchPhase;
 import io.penstock.io.FetchWaits;
+import io.penstock.io.FetchWaits.FetchPhase;
 import java.util.concurrent.CompletableFuture;
 
 /** A block on its way into the cache, and how long it has been in each phase. Thread-safe. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.remote.cache;
 
-import io.penstock.io.FetchPhase;
+import io.penstock.io.FetchWaits.FetchPhase;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -22,7 +22,7 @@ public interface ObjectReader {
         default void enter(FetchPhase phase) {
         }
 
-        /** Is told that a request was sent; there may be several for one range. */
+        /** Learns that a request was sent; there may be several for one range. */
         default void sent() {
         }
     }

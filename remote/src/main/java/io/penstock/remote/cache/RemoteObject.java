@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.remote.cache;
 
+import io.penstock.internal.Sha256;
 import io.penstock.io.FileInfo;
-import io.penstock.io.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.codec.decoder.Gzip;
 import io.penstock.collate.StackAndPad;
-import io.penstock.decode.DecimalText;
+import io.penstock.decode.Decoder;
 import io.penstock.error.CodecException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
@@ -17,6 +17,7 @@ import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
+import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.Permutation;
 import io.penstock.sampling.Shard;
@@ -100,7 +101,7 @@ class WebDatasetSourceTest {
     }
 
     private static StreamDataset.Builder dataset(WebDatasetSource source) {
-        return StreamDataset.builder(source).field("cls", DecimalText.I64, 0).field("txt");
+        return StreamDataset.builder(source).field("cls", Decoder.decimal(DType.I64), 0).field("txt");
     }
 
     private static DataLoaderBuilder loader(StreamDataset stream, int batchSize, int workers) {

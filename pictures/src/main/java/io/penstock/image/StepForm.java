@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.value;
+package io.penstock.image;
 
 import java.util.List;
 import java.util.stream.Collectors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.value;
+package io.penstock.image;
 
 /**
  * A border around an image, of the same width on all sides.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.io;
+package io.penstock.io.local;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.penstock.Pipes;
 import io.penstock.error.MalformedStoreException;
+import io.penstock.io.MappedFile;
 import io.penstock.os.Posix;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.value;
+package io.penstock.image;
 
 /** How pixels are weighed when an image is resized. All but the nearest pixel antialias, with Pillow's bits. */
 public enum ResizeFilter {

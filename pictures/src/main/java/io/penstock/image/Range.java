@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.value;
+package io.penstock.image;
 
 /**
  * An interval to draw a number from, uniformly.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.value;
+package io.penstock.image;
 
 /**
  * A field of a sample whose places are those of an image field: a pipeline's geometric steps move it along. Other steps

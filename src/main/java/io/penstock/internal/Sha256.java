@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.io;
+package io.penstock.internal;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.function.LongConsumer;
+import java.util.function.LongUnaryOperator;
 
-/** SHA-256 of memory and streams of any size. */
+/** SHA-256 of memory, streams and numbers of any size. */
 public final class Sha256 {
 
     private static final int CHUNK_BYTES = 1 << 20;
+    private static final int CHUNK_NUMBERS = 8192;
     private static final int SHORT_DIGITS = 32;
+    private static final int NUMBERS_DIGITS = 16;
 
     private Sha256() {
     }
@@ -55,6 +60,25 @@ public final class Sha256 {
             read.accept(bytes);
         }
         return hex(sha256);
+    }
+
+    /**
+     * {@return the first 16 hexadecimal digits of the digest of numbers, each as 8 bytes, least significant first}
+     *
+     * @param count how many there are
+     * @param numbers each number, by its index
+     */
+    public static String hex(long count, LongUnaryOperator numbers) {
+        MessageDigest sha256 = digest();
+        ByteBuffer bytes = ByteBuffer.allocate(CHUNK_NUMBERS * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (long i = 0; i < count; i++) {
+            bytes.putLong(numbers.applyAsLong(i));
+            if (!bytes.hasRemaining() || i == count - 1) {
+                sha256.update(bytes.flip());
+                bytes.clear();
+            }
+        }
+        return hex(sha256).substring(0, NUMBERS_DIGITS);
     }
 
     /**

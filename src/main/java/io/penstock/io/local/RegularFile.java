@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.io;
+package io.penstock.io.local;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.os.Posix;
@@ -34,7 +34,7 @@ public final class RegularFile {
 
     /** Opens a local file at its present path. */
     @FunctionalInterface
-    interface Opener<T> {
+    public interface Opener<T> {
         T open(Path path) throws IOException;
     }
 
@@ -54,7 +54,7 @@ public final class RegularFile {
     }
 
     /** Same as {@link #require(Path)}, with a name for messages. */
-    static void require(Path path, Path name) throws IOException {
+    public static void require(Path path, Path name) throws IOException {
         BasicFileAttributes attributes;
         try {
             attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -165,7 +165,7 @@ public final class RegularFile {
     }
 
     /** Returns a path that reopens the file of a descriptor, even if another file now has its name. */
-    static Path sameFile(Path path, int fd) {
+    public static Path sameFile(Path path, int fd) {
         Path link = Path.of("/proc/self/fd/" + fd);
         return fd >= 0 && Files.exists(link) ? link : path;
     }

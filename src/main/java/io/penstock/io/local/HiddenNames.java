@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.io;
+package io.penstock.io.local;
 
 import java.util.List;
 import java.util.function.Predicate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.value;
+package io.penstock.image;
 
 /**
  * The policies of Cubuk and others, "AutoAugment: Learning Augmentation Strategies from Data" (2019), as torchvision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.io;
+package io.penstock.io.local;
 
 import io.penstock.error.MalformedStoreException;
 import java.io.IOException;
@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * The small texts and links that version control keeps in place of large files until they are fetched. All that opens
  * files for reading refuses them: a pointer is text, and would be tokenized, or read as numbers.
  */
-enum Placeholder {
+public enum Placeholder {
 
     /** As docs/spec.md of git-lfs says, and as its forerunners wrote it. */
     GIT_LFS("version https?://(?:git-lfs\\.github\\.com|hawser\\.github\\.com|git-media\\.io)/.*\noid .*",
@@ -25,7 +25,7 @@ enum Placeholder {
     DVC("(?:.*\n)?outs:\\s.*", "a DVC pointer", "dvc pull");
 
     /** The longest that is looked at: no Git LFS pointer is as long. */
-    static final int MAX_BYTES = 1024;
+    public static final int MAX_BYTES = 1024;
 
     private static final String DVC_ENDING = ".dvc";
     private static final Pattern ANNEX_LINK = Pattern.compile("(?s).*annex[/\\\\]objects[/\\\\].*");
@@ -41,7 +41,7 @@ enum Placeholder {
     }
 
     /** Tells whether {@link #check(Object, byte[])} needs a file's first bytes. */
-    static boolean mayBe(String name, long byteSize) {
+    public static boolean mayBe(String name, long byteSize) {
         return byteSize > 0 && (byteSize <= MAX_BYTES || name.endsWith(DVC_ENDING));
     }
 
@@ -51,7 +51,7 @@ enum Placeholder {
      * @param file its path or location
      * @param head its first {@link #MAX_BYTES}, or all
      */
-    static void check(Object file, byte[] head) {
+    public static void check(Object file, byte[] head) {
         String text = new String(head, StandardCharsets.ISO_8859_1);
         for (Placeholder kind : values()) {
             if (kind.content.matcher(text).matches() && (kind != DVC || file.toString().endsWith(DVC_ENDING))) {
@@ -65,7 +65,7 @@ enum Placeholder {
     }
 
     /** Fails if a path is a link of git-annex to content that is not there. */
-    static void checkLink(Path path) throws IOException {
+    public static void checkLink(Path path) throws IOException {
         if (Files.isSymbolicLink(path) && !Files.exists(path)
                 && ANNEX_LINK.matcher(Files.readSymbolicLink(path).toString()).matches()) {
             throw refusal(path, "a git-annex link to content that is not here", GIT_ANNEX);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.augment.value;
+package io.penstock.image;
 
 /**
  * What a random affine transform is drawn from. {@link #degrees} starts, the other methods return changed copies:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.io;
+package io.penstock.io.local;
 
 import io.penstock.json.Json;
 import io.penstock.os.PathBytes;
@@ -58,7 +58,7 @@ public final class CommittedFolder {
     }
 
     /** Returns where a file is now: in a committed folder if one has it, otherwise its final path. */
-    static Path locate(Path file) {
+    public static Path locate(Path file) {
         if (file.getFileName() == null) {
             return file;
         }
@@ -101,7 +101,7 @@ public final class CommittedFolder {
      * without surplus ones. A malformed list of surplus files is an {@link IllegalArgumentException} that names it, and
      * so is a file whose name is no text in this JVM's locale.
      */
-    static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
+    public static List<String> files(Path folder, Predicate<String> chosen) throws IOException {
         List<Path> found = list(folder, path -> isName(path) || chosen.test(path.getFileName().toString()));
         List<Path> committed = found.stream().filter(CommittedFolder::isName).filter(Files::isDirectory).toList();
         if (!committed.isEmpty()) {
