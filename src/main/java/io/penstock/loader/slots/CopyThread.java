@@ -61,7 +61,7 @@ final class CopyThread {
     private final @Nullable DeviceClock clock;
     /** What overwrites the memory of closed batches, if it is guarded and the CPU cannot reach it. */
     private final @Nullable PinnedBuffer poison;
-    /** Copies in flight, of those that the ring has slots for, before one is looked at while there is more to submit. */
+    /** How many copies may be in flight before the oldest is looked at while there is more to submit. */
     private final int unseenCopies;
     private final Thread thread;
 

@@ -68,7 +68,8 @@ final class PlanOptions {
     private @Nullable Integer balanceWindow;
 
     @Option(names = "--balance-square", defaultValue = "4096", paramLabel = "TOKENS",
-            description = "With --balance-window: a sample of L tokens costs L + L*L/TOKENS; default: ${DEFAULT-VALUE}.")
+            description = "With --balance-window: a sample of L tokens costs L + L*L/TOKENS; default:"
+                    + " ${DEFAULT-VALUE}.")
     private long balanceSquare;
 
     @Option(names = "--balance-alike",
@@ -165,8 +166,8 @@ final class PlanOptions {
             throw new UsageException("--balance-alike needs --balance-window");
         }
         if (balanceWindow != null && tokenBudget != null) {
-            throw new UsageException("--balance-window: found with --token-budget, expected --batch: ranks take the same"
-                    + " number of samples a step");
+            throw new UsageException("--balance-window: found with --token-budget, expected --batch: ranks take the"
+                    + " same number of samples a step");
         }
         UsageException.requireAtLeast(1, "--balance-square", balanceSquare);
         if (ranksFromEnvironment && (givenRank != null || givenWorld != null)) {

@@ -49,7 +49,8 @@ class ExplainCommandTest {
         }
         Path store = store(texts);
         for (int rank = 0; rank < 2; rank++) {
-            List<Object> options = List.of(store, "--documents", "--batch=3", "--seed=5", "--world=2", "--rank=" + rank);
+            List<Object> options = List.of(store, "--documents", "--batch=3", "--seed=5", "--world=2",
+                    "--rank=" + rank);
             List<Object> printed = new ArrayList<>(List.of("batches", "--json", "--limit=7"));
             printed.addAll(options);
             List<String> lines = CommandRun.of(printed.toArray()).out().lines().toList();
