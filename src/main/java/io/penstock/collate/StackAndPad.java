@@ -27,6 +27,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StackAndPad implements Collator {
 
+    /** Which of several shapes each sample has, for {@link #shaped}. Immutable; any thread may use it. */
+    public interface SampleShapes {
+
+        /** {@return the shapes of samples, at least one, of one number of dimensions; not to be changed} */
+        List<long[]> shapes();
+
+        /** {@return the number of samples} */
+        long size();
+
+        /**
+         * {@return the number of a sample's shape among {@link #shapes}}
+         *
+         * @param sample the sample's index in the dataset
+         */
+        int shapeOf(long sample);
+    }
+
     /** The suffix of a lengths field's name. */
     public static final String LENGTHS_SUFFIX = "_lengths";
 

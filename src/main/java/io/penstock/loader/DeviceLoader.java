@@ -20,8 +20,10 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.Spliterator;
 import java.util.Spliterators;
+import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -41,7 +43,48 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed class DeviceLoader permits DataLoader {
 
+    /**
+     * Learns of every loader of this process, so that a trainer can be diagnosed whose code does not do it. Listeners
+     * are called when loaders open and close, never while batches flow; what they throw reaches the trainer, so they
+     * throw nothing.
+     */
+    public interface Listener {
+
+        /**
+         * A loader is open.
+         *
+         * @param loader the loader; of several devices, each one's
+         */
+        void opened(DeviceLoader loader);
+
+        /**
+         * A loader is about to be closed, for the first time: its reports can still be read.
+         *
+         * @param loader the loader
+         */
+        void closing(DeviceLoader loader);
+
+        /**
+         * Adds a listener; one that was added already stays.
+         *
+         * @param listener called for every loader that opens or closes from now on, on the thread that does that
+         */
+        static void add(Listener listener) {
+            LISTENERS.add(listener);
+        }
+
+        /**
+         * Removes a listener, if it was added.
+         *
+         * @param listener called no more
+         */
+        static void remove(Listener listener) {
+            LISTENERS.remove(listener);
+        }
+    }
+
     private static final System.Logger LOG = System.getLogger(DeviceLoader.class.getName());
+    private static final Set<Listener> LISTENERS = new CopyOnWriteArraySet<>();
 
     final SharedWorkers sharedWorkers;
     private final String name;
@@ -71,7 +114,7 @@ public sealed class DeviceLoader permits DataLoader {
     void opened() {
         leak = Leak.watch(this, "loader", name);
         LOG.log(System.Logger.Level.DEBUG, "{0}: {1}", name, parts.memory);
-        Listeners.ALL.forEach(listener -> listener.opened(this));
+        LISTENERS.forEach(listener -> listener.opened(this));
     }
 
     // ---- taking batches
@@ -315,7 +358,7 @@ public sealed class DeviceLoader permits DataLoader {
         boolean closes = closed.compareAndSet(false, true);
         if (closes) {
             Objects.requireNonNull(leak).closed();
-            Listeners.ALL.forEach(listener -> listener.closing(this));
+            LISTENERS.forEach(listener -> listener.closing(this));
         }
         return closes;
     }

@@ -61,7 +61,7 @@ public record WorkBalance(int ranks, int batchSize, int steps, boolean isAlike) 
      */
     public static WorkBalance of(int ranks, int batchSize) {
         long step = Math.max(1, (long) ranks * batchSize);
-        return new WorkBalance(ranks, batchSize, (int) Math.clamp(MAX_WINDOW / step, 1, STEPS), false);
+        return new WorkBalance(ranks, batchSize, Math.clamp(MAX_WINDOW / step, 1, STEPS), false);
     }
 
     /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.pictures;
 
-import io.penstock.collate.SampleShapes;
+import io.penstock.collate.StackAndPad;
 import io.penstock.dataset.Lengths;
 import io.penstock.dataset.RecordFields;
 import io.penstock.decode.Decoder;
@@ -39,7 +39,7 @@ import java.util.stream.LongStream;
  * {@code docs/spec/batching.md} has the definition. The dataset must have the samples of the store in its order, all of
  * them. Immutable.
  */
-public final class PictureBuckets implements SampleShapes {
+public final class PictureBuckets implements StackAndPad.SampleShapes {
 
     /**
      * A size of pictures.

@@ -11,7 +11,6 @@ import io.penstock.diagnose.report.HtmlReport;
 import io.penstock.diagnose.watch.StatusFile;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.loader.DeviceLoader;
-import io.penstock.loader.LoaderListener;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Path;
@@ -44,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The engine must be on the class path: beside the agent's jar, or the trainer's own. Nothing that the agent does
  * fails the trainer, but for arguments that are wrong: then the process does not start.
  */
-public final class TrainerAgent implements LoaderListener {
+public final class TrainerAgent implements DeviceLoader.Listener {
 
     private static final System.Logger LOG = System.getLogger(TrainerAgent.class.getName());
     private static final String PAGE = "report.html";
@@ -98,7 +97,7 @@ public final class TrainerAgent implements LoaderListener {
         var transformer = new InputTransformer(inputs);
         InputHooks.open(inputs.stream().map(Input::text).toList());
         var agent = new TrainerAgent(folder, watch, baseline, transformer);
-        LoaderListener.add(agent);
+        DeviceLoader.Listener.add(agent);
         if (!inputs.isEmpty()) {
             instrumentation.addTransformer(transformer);
         }
