@@ -3,7 +3,6 @@ package io.penstock.dataset;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
-import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;

@@ -34,6 +34,7 @@ public class DeviceUnavailableException extends PenstockException {
         INITIALIZATION_FAILED
     }
 
+    /** Why there is no device. */
     private final Reason reason;
 
     /**

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.webdataset;
 
-import io.penstock.decode.Decoder;
 import io.penstock.internal.Sha256;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.publish.Generation;
-import io.penstock.memory.DType;
 import io.penstock.sampling.Permutation;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.StreamSource;

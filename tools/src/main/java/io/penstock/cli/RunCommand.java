@@ -45,10 +45,12 @@ final class RunCommand implements Callable<Integer> {
     @Parameters(arity = "1..*", paramLabel = "COMMAND",
             description = "The command that starts the trainer, behind --: java and its arguments, on Java 25 or"
                     + " newer.")
+    @SuppressWarnings("NullAway.Init")
     private List<String> command;
 
     @Option(names = "--report", paramLabel = "DIR", defaultValue = "penstock-run",
             description = "Write the report to DIR; default: ${DEFAULT-VALUE}.")
+    @SuppressWarnings("NullAway.Init")
     private Path folder;
 
     @Option(names = "--input", paramLabel = "CLASS#METHOD",

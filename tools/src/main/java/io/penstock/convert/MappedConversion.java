@@ -362,7 +362,7 @@ public final class MappedConversion {
 
     private List<Path> inParallel(List<Long> missing, long perShard) throws IOException {
         var next = new AtomicLong();
-        int several = (int) Math.min(threads, missing.size());
+        int several = Math.min(threads, missing.size());
         List<Path> files = new ArrayList<>();
         try (ExecutorService pool = Executors.newFixedThreadPool(several)) {
             List<Future<List<Path>>> running = new ArrayList<>();
