@@ -48,7 +48,7 @@ public sealed class DeviceLoader permits DataLoader {
      * are called when loaders open and close, never while batches flow; what they throw reaches the trainer, so they
      * throw nothing.
      */
-    public interface Listener {
+    public interface LoaderListener {
 
         /**
          * A loader is open.
@@ -69,7 +69,7 @@ public sealed class DeviceLoader permits DataLoader {
          *
          * @param listener called for every loader that opens or closes from now on, on the thread that does that
          */
-        static void add(Listener listener) {
+        static void add(LoaderListener listener) {
             LISTENERS.add(listener);
         }
 
@@ -78,13 +78,13 @@ public sealed class DeviceLoader permits DataLoader {
          *
          * @param listener called no more
          */
-        static void remove(Listener listener) {
+        static void remove(LoaderListener listener) {
             LISTENERS.remove(listener);
         }
     }
 
     private static final System.Logger LOG = System.getLogger(DeviceLoader.class.getName());
-    private static final Set<Listener> LISTENERS = new CopyOnWriteArraySet<>();
+    private static final Set<LoaderListener> LISTENERS = new CopyOnWriteArraySet<>();
 
     final SharedWorkers sharedWorkers;
     private final String name;

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The engine must be on the class path: beside the agent's jar, or the trainer's own. Nothing that the agent does
  * fails the trainer, but for arguments that are wrong: then the process does not start.
  */
-public final class TrainerAgent implements DeviceLoader.Listener {
+public final class TrainerAgent implements DeviceLoader.LoaderListener {
 
     private static final System.Logger LOG = System.getLogger(TrainerAgent.class.getName());
     private static final String PAGE = "report.html";
@@ -97,7 +97,7 @@ public final class TrainerAgent implements DeviceLoader.Listener {
         var transformer = new InputTransformer(inputs);
         InputHooks.open(inputs.stream().map(Input::text).toList());
         var agent = new TrainerAgent(folder, watch, baseline, transformer);
-        DeviceLoader.Listener.add(agent);
+        DeviceLoader.LoaderListener.add(agent);
         if (!inputs.isEmpty()) {
             instrumentation.addTransformer(transformer);
         }
