@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.chat.ConversationForm;
+import io.penstock.chat.ConversationForm.Shape;
 import io.penstock.io.Location;
+import io.penstock.store.Column;
 import io.penstock.store.Inspection;
+import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import io.penstock.text.NumberText;
+import io.penstock.text.ShellText;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -22,6 +34,8 @@ import picocli.CommandLine.Parameters;
             "With --json it prints one object, or an array of objects for several paths. A digest covers an array's"
                 + " elements in row-major order, little-endian, however the store holds them."})
 final class InspectCommand implements Callable<Integer> {
+
+    private static final Set<Shape> ANSWERS = EnumSet.of(Shape.PREFERENCE, Shape.RANKED);
 
     @Mixin
     private Report report;
@@ -39,25 +53,57 @@ final class InspectCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         List<Inspection> inspections = new ArrayList<>();
+        List<Optional<ConversationForm>> chats = new ArrayList<>();
         try (ProgressBar bar = report.progressBar("digest", "B")) {
             for (Location store : storeOptions.locate(names)) {
-                inspections.add(inspect(store, bar));
+                inspections.add(inspect(store, bar, chats));
             }
         }
         if (report.isJson()) {
-            List<?> objects = inspections.stream().map(Inspection::toMap).toList();
+            List<?> objects = IntStream.range(0, chats.size()).mapToObj(i -> map(inspections.get(i), chats.get(i)))
+                    .toList();
             report.print(objects.size() == 1 ? objects.getFirst() : objects);
         } else {
-            report.print(inspections.stream().map(InspectCommand::text).collect(Collectors.joining("\n")));
+            report.print(IntStream.range(0, chats.size()).mapToObj(i -> text(inspections.get(i))
+                    + advice(inspections.get(i), chats.get(i))).collect(Collectors.joining("\n")));
         }
         return ExitCode.SUCCESS;
     }
 
-    private Inspection inspect(Location path, ProgressBar bar) throws IOException {
+    private Inspection inspect(Location path, ProgressBar bar, List<Optional<ConversationForm>> chats)
+            throws IOException {
         try (Store store = storeOptions.open(path)) {
-            return Inspection.of(path, store,
+            Inspection inspection = Inspection.of(path, store,
                     digest ? Inspection.Depth.CONTENT : Inspection.Depth.STRUCTURE, bar::update);
+            chats.add(form(store));
+            return inspection;
         }
+    }
+
+    /** How the records of a table hold conversations, by the names of its columns; empty if they hold none. */
+    private static Optional<ConversationForm> form(Store store) {
+        if (!(store instanceof RecordStore records)) {
+            return Optional.empty();
+        }
+        Map<String, String> columns = records.columns().stream().map(Column::name)
+                .collect(Collectors.toMap(name -> name, name -> name, (name, _) -> name));
+        try {
+            return Optional.of(ConversationForm.detect(columns));
+        } catch (IllegalArgumentException _) {
+            return Optional.empty();
+        }
+    }
+
+    private static Map<String, @Nullable Object> map(Inspection inspection, Optional<ConversationForm> chat) {
+        Map<String, @Nullable Object> map = new LinkedHashMap<>(inspection.toMap());
+        chat.ifPresent(form -> map.put("conversations", form.kind().toString()));
+        return map;
+    }
+
+    private static String advice(Inspection inspection, Optional<ConversationForm> chat) {
+        return chat.map(form -> "  conversations: columns of the form " + form.kind() + "; penstock tokenize --chat "
+                + ShellText.quoted(inspection.path()) + (ANSWERS.contains(form.kind()) ? " --preferences" : "")
+                + " --template MODEL -o OUT\n").orElse("");
     }
 
     static String text(Inspection inspection) {

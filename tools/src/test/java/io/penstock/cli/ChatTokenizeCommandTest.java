@@ -2,6 +2,7 @@
 package io.penstock.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.PackedLm;
@@ -227,6 +228,24 @@ class ChatTokenizeCommandTest {
 
     private static Object digest(Path store) {
         return Json.array(run("inspect", store, "--digest", "--json").json().get("arrays")).toString();
+    }
+
+    @Test
+    void inspectSaysHowATableHoldsConversationsAndTheCommandRuns() throws IOException {
+        for (String[] table : new String[][] {{"messages", "messages"}, {"pairs", "preference"},
+            {"ranked", "ranked"}}) {
+            Path file = Path.of("tools/src/test/resources/io/penstock/chat/" + table[0] + ".parquet");
+            assertTrue(run("inspect", file, "--json").out().contains("\"conversations\": \"" + table[1] + "\""));
+            String command = run("inspect", file).out().lines().filter(line -> line.contains("penstock tokenize"))
+                    .findFirst().orElseThrow().replaceFirst(".*penstock ", "");
+            Path out = folder.resolve("advised-" + table[0]);
+            List<Object> args = new ArrayList<>(List.of(command.replace("MODEL", model.toString())
+                    .replace("OUT", out.toString()).split(" ")));
+            CommandRun made = run(args.toArray());
+            assertEquals(0, made.exitCode(), command + ": " + made.err());
+            assertEquals(0, run("inspect", out).exitCode());
+        }
+        assertFalse(run("inspect", Path.of("src/test/resources/fixtures/parquet")).out().contains("conversations"));
     }
 
     @Test
