@@ -45,6 +45,7 @@ public final class ChatSource implements Serializable {
     private final HashMap<String, byte[]> files = new HashMap<>();
     /** The name of a template or of its file; empty for a folder. */
     private final String name;
+    /** Sets what the encoder is to do, on each executor. */
     private final Settings settings;
     private transient @Nullable ConversationEncoder encoder;
 
