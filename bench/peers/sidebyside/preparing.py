@@ -70,7 +70,7 @@ def build_classes(say):
     """The engine and the benchmarks, unless the classes are younger than all sources."""
     built = ROOT / "bench/target/test-classes" / MAIN_CLASS_FILE
     stamp = FOLDER / ".classes"
-    sources = newest("src/main/java", *(f"{wing}/src/main/java" for wing in WINGS), "bench/java")
+    sources = newest("src/main/java", *(str(wing) for wing in ROOT.glob("*/src/main/java")), "bench/java")
     if built.exists() and stamp.exists() and stamp.stat().st_mtime > sources:
         return
     if not shutil.which("mvn"):
