@@ -40,54 +40,22 @@ final class LengthBucketedSampler {
         return length;
     }
 
-    private static final class Buckets implements Order {
+    private static final class Buckets extends WindowedOrder {
 
-        private final Order order;
         private final LongUnaryOperator lengths;
-        private final long window;
         private final long group;
         private final long key;
-        private final RecentValues<long[]> windows = new RecentValues<>(this::sorted);
 
-        Buckets(Order order, LongUnaryOperator lengths, long window, long group, long key) {
-            this.order = order;
+        Buckets(Order base, LongUnaryOperator lengths, long window, long group, long key) {
+            super(base, window);
             this.lengths = lengths;
-            this.window = window;
             this.group = group;
             this.key = key;
         }
 
         @Override
-        public long size() {
-            return order.size();
-        }
-
-        @Override
-        public long at(long position) {
-            Positions.check(position, size());
-            long number = position / window;
-            return windows.of(number)[(int) (position - number * window)];
-        }
-
-        @Override
-        public void fill(long first, long stride, int count, long[] into) {
-            Positions.check(first, stride, count, into.length, size());
-            long position = first;
-            for (int i = 0; i < count;) {
-                long number = position / window;
-                long begin = number * window;
-                long[] samples = windows.of(number);
-                for (; i < count && position - begin < samples.length; i++, position += stride) {
-                    into[i] = samples[(int) (position - begin)];
-                }
-            }
-        }
-
-        private long[] sorted(long number) {
-            long begin = number * window;
-            int count = (int) Math.min(window, size() - begin);
-            long[] samples = new long[count];
-            order.fill(begin, 1, count, samples);
+        long[] arranged(long number, long[] samples) {
+            int count = samples.length;
             long[] keys = new long[count];
             for (int i = 0; i < count; i++) {
                 keys[i] = length(lengths, samples[i]) * MAX_WINDOW + i;     // equal lengths keep the order of positions

@@ -36,54 +36,23 @@ final class WorkBalancedSampler {
         return cost;
     }
 
-    private static final class Balanced implements Order {
+    private static final class Balanced extends WindowedOrder {
 
-        private final Order order;
         private final LongUnaryOperator costs;
         private final WorkBalance balance;
-        private final int window;
         private final long key;
-        private final RecentValues<long[]> windows = new RecentValues<>(this::dealt);
 
-        Balanced(Order order, LongUnaryOperator costs, WorkBalance balance, long key) {
-            this.order = order;
+        Balanced(Order base, LongUnaryOperator costs, WorkBalance balance, long key) {
+            super(base, balance.window());
             this.costs = costs;
             this.balance = balance;
-            this.window = balance.window();
             this.key = key;
         }
 
+        /** As positions take them: slot j of rank r in step k is at {@code k·R·B + j·R + r}. */
         @Override
-        public long size() {
-            return order.size();
-        }
-
-        @Override
-        public long at(long position) {
-            Positions.check(position, size());
-            return windows.of(position / window)[(int) (position % window)];
-        }
-
-        @Override
-        public void fill(long first, long stride, int count, long[] into) {
-            Positions.check(first, stride, count, into.length, size());
-            long position = first;
-            for (int i = 0; i < count;) {
-                long number = position / window;
-                long begin = number * window;
-                long[] samples = windows.of(number);
-                for (; i < count && position - begin < samples.length; i++, position += stride) {
-                    into[i] = samples[(int) (position - begin)];
-                }
-            }
-        }
-
-        /** The window's samples as positions take them: slot j of rank r in step k is at {@code k·R·B + j·R + r}. */
-        private long[] dealt(long number) {
-            long begin = number * window;
-            int count = (int) Math.min(window, size() - begin);
-            long[] samples = new long[count];
-            order.fill(begin, 1, count, samples);
+        long[] arranged(long number, long[] samples) {
+            int count = samples.length;
             long[] keys = new long[count];
             for (int i = 0; i < count; i++) {           // the most costly first, equal ones by position
                 keys[i] = (MAX_COST - 1 - cost(costs, samples[i])) * WorkBalance.MAX_WINDOW + i;

@@ -100,8 +100,8 @@ final class ExplainCommand implements Callable<Integer> {
                 return planned;
             });
             checkRow(planned.count());
-            BatchSampler at = step == 0 ? batches : LoaderState.after(batches, step - 1).resume(batches);
-            try (DataLoader loader = UsageException.valid(plan.loader(source, at).workers(0)::open);
+            try (DataLoader loader = UsageException.valid(
+                            plan.loader(source, PlanOptions.fromBatch(batches, step)).workers(0)::open);
                     Batch batch = loader.next()) {
                 print(source, batches, planned, batch);
             }

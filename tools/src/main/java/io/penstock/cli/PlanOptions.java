@@ -186,8 +186,13 @@ final class PlanOptions {
             BatchSampler all = (dropLast ? whole.droppingLast() : whole)
                     .withDataset(source.dataset().fingerprint()).startingAt(epoch, 0);
             all.requireBatch(Long.MAX_VALUE);
-            return skip == 0 ? all : LoaderState.after(all, skip - 1).resume(all);
+            return fromBatch(all, skip);
         });
+    }
+
+    /** The batches from a batch of a run on. */
+    static BatchSampler fromBatch(BatchSampler batches, long number) {
+        return number == 0 ? batches : LoaderState.after(batches, number - 1).resume(batches);
     }
 
     private static boolean isStream(SampleSource source) {
