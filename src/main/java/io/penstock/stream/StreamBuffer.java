@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -145,16 +144,15 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
 
     @Override
     public boolean areShared(Shard shard) {
-        return lanes == 1 || shard.worldSize() == 1;
+        return LaneStarts.areShared(lanes, shard);
     }
 
     @Override
     public void begin(LoaderState from, Shard shard) {
         check(from);
         long place = order.place(from.epoch(), from.position());
-        List<LaneState> states = placed(from.lanes(), place);
-        int turn = turn(states, place);
-        List<Integer> numbers = numbers(place, turn, shard);
+        var starts = new LaneStarts(name, lanes, windowSize, partitions.size(), from.lanes(), place);
+        List<Integer> numbers = starts.lanesOf(shard, order.records() == StreamOrder.ENDLESS);
         stop();
         synchronized (lock) {
             if (isClosed) {
@@ -169,10 +167,10 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             long[] places = new long[lanes];
             try {
                 for (int number : numbers) {
-                    LaneState at = stateOf(states, number);
+                    LaneState at = starts.of(number);
                     places[number] = at.place();
                     rereadRecords += at.place() - at.from();
-                    Lane lane = new Lane(source, partitions(number), at, order, maxBytes / numbers.size());
+                    Lane lane = new Lane(source, partitionsOf(number), at, order, maxBytes / numbers.size());
                     opened.add(lane);
                     all[number] = lane;
                 }
@@ -185,7 +183,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
             }
             own = opened;
             byNumber = all;
-            turns = new LaneTurns(place, turn, lanes, places, number -> all[number]);
+            turns = new LaneTurns(place, starts.turn(), lanes, places, number -> all[number]);
             lags = lags();
             Thread thread = new Thread(this::fill, name + " stream");
             thread.setDaemon(true);
@@ -194,64 +192,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         }
     }
 
-    /** How many places of a lane precede a place of the stream, and how many come before its next, by turns alone. */
-    private LaneState inTurn(LaneState of, long place) {
-        return of.at((place - of.lane() + lanes - 1) / lanes, (int) Math.floorMod(of.lane() - place, (long) lanes));
-    }
-
-    /** The states with their places. */
-    private List<LaneState> placed(List<LaneState> states, long place) {
-        return states.stream().map(of -> of.place() == LaneState.BY_POSITION ? inTurn(of, place) : of).toList();
-    }
-
-    /** The lane whose turn it is. */
-    private int turn(List<LaneState> states, long place) {
-        if (states.isEmpty()) {
-            return 0;
-        }
-        int turn = Math.floorMod(states.getFirst().lane() - states.getFirst().after(), lanes);
-        long places = states.stream().mapToLong(LaneState::place).sum();
-        if (states.stream().anyMatch(of -> of.after() >= lanes || Math.floorMod(of.lane() - of.after(), lanes) != turn)
-                || states.size() == lanes && places != place) {
-            throw new IllegalArgumentException(name + ": found " + states + " for record " + place
-                    + ", expected as many places of all lanes, and one lane whose turn it is");
-        }
-        return turn;
-    }
-
-    /** The lanes of the positions that a rank takes. */
-    private List<Integer> numbers(long place, int turn, Shard shard) {
-        int ranks = shard.worldSize();
-        if (areShared(shard)) {
-            return IntStream.range(0, lanes).boxed().toList();
-        }
-        if (lanes % ranks != 0 || order.records() != StreamOrder.ENDLESS && place % ranks != 0) {
-            throw new IllegalArgumentException(name + ": found " + ranks + " ranks from record " + place
-                    + " on, expected a number that divides the " + lanes + " lanes and the record");
-        }
-        int first = (turn + shard.rank()) % ranks;
-        return IntStream.iterate(first, number -> number < lanes, number -> number + ranks).boxed().toList();
-    }
-
-    /** The partitions of a lane. */
-    private List<Integer> partitions(int lane) {
-        return IntStream.iterate(lane, partition -> partition < partitions.size(), partition -> partition + lanes)
-                .boxed().toList();
-    }
-
-    private LaneState stateOf(List<LaneState> states, int number) {
-        if (states.isEmpty()) {
-            return new LaneState(number, 0, number, 0, 0, Collections.nCopies(partitions(number).size(), ""), "");
-        }
-        LaneState state = states.stream().filter(lane -> lane.lane() == number).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(name + ": the state has no lane " + number
-                        + "; join the states of all ranks"));
-        if (state.place() < state.from() || state.place() > state.from() + windowSize
-                || state.cursors().size() != partitions(number).size()) {
-            throw new IllegalArgumentException(name + ": found " + state + ", expected a window of " + windowSize
-                    + " records of " + partitions(number).size() + " partitions that has its place");
-        }
-        return state;
+    private List<Integer> partitionsOf(int lane) {
+        return LaneStarts.partitionsOf(lane, lanes, partitions.size());
     }
 
     // ---- filling, on a thread of its own
@@ -290,7 +232,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     private Map<String, PartitionReader.Lag> lags() {
         Map<String, PartitionReader.Lag> found = new LinkedHashMap<>();
         for (Lane lane : own) {
-            Iterator<Integer> partition = partitions(lane.number()).iterator();
+            Iterator<Integer> partition = partitionsOf(lane.number()).iterator();
             lane.lags().forEach(lag -> found.put(partitions.get(partition.next()), lag));
         }
         return Collections.unmodifiableMap(found);
@@ -470,7 +412,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 long inLane = turns.before(place, lane.number());
                 LaneState window = lane.state(inLane);
                 LaneState placed = window.at(inLane, Math.floorMod(lane.number() - turns.turnAt(place), lanes));
-                at.add(placed.equals(inTurn(window, place)) ? window : placed);
+                at.add(placed.equals(LaneStarts.inTurn(window, lanes, place)) ? window : placed);
             }
             return new LoaderState(place / order.records(), place % order.records(), state.seed(), state.sampler(),
                     state.dataset(), at);
