@@ -328,7 +328,7 @@ public final class MegatronWriter implements AutoCloseable {
     }
 
     /**
-     * What a {@link MegatronWriter} wrote.
+     * Sizes and type of a store that a {@link MegatronWriter} has written.
      *
      * @param dtype the stored type of the tokens
      * @param documents the number of documents
