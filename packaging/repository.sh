@@ -29,7 +29,7 @@ grep -rl --include=pom.xml --include=engine.xml --include=NewCommand.java '0\.1\
     xargs sed -i "s/0\.1\.0-SNAPSHOT/$version/g"
 
 deploy() {
-    mvn -B -Prelease -DskipTests -Dpenstock.url="$url" -DaltDeploymentRepository="penstock::default::file://$repository" "$@"
+    mvn -B -Prelease -Dmaven.test.skip=true -Dpenstock.url="$url" -DaltDeploymentRepository="penstock::default::file://$repository" "$@"
 }
 deploy "$@" deploy
 if [ "${PENSTOCK_RELEASE:-all}" = all ]; then
