@@ -52,7 +52,8 @@ public final class FFmpeg {
 
     private static Search search() {
         if (!System.getProperty("os.name").toLowerCase(Locale.ROOT).equals("linux")) {
-            return new Search(null, null);
+            return new Search(null, new LibraryException(NEED + " needs FFmpeg on Linux, this is "
+                    + System.getProperty("os.name") + " on " + System.getProperty("os.arch"), null));
         }
         try {
             Optional<LibrarySet> set = LibrarySet.find(System.getProperty(LibrarySet.PROPERTY));
