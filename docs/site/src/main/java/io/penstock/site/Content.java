@@ -29,12 +29,7 @@ final class Content {
     private final Set<String> images = new TreeSet<>();
     private final Set<String> files = new TreeSet<>();
 
-    /**
-     * Over all pages of a site.
-     *
-     * @param pages by their paths
-     * @param isFile tells whether there is a file of that path below the top folder
-     */
+    /** Over all pages, by their paths; {@code isFile} tells whether a path below the top folder is that of a file. */
     Content(Map<String, Page> pages, Predicate<String> isFile) {
         this.pages = pages;
         this.isFile = isFile;

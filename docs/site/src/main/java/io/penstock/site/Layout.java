@@ -16,7 +16,7 @@ record Layout(Navigation navigation, boolean hasApi) {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <title>${title}</title>
+            <title>${title} - Penstock</title>
             <link rel="stylesheet" href="${root}site.css">
             <script src="${root}site.js"></script>
             </head>
@@ -25,8 +25,10 @@ record Layout(Navigation navigation, boolean hasApi) {
             <header>
             <label class="menu" for="menu" aria-label="Menu">&#9776;</label>
             <a class="brand" href="${root}index.html">Penstock</a>
-            <div class="search" role="search"><input id="search" type="search" placeholder="Search" aria-label="Search" \
-            autocomplete="off"><ol id="found" hidden></ol></div>
+            <div class="search" role="search">
+            <input id="search" type="search" placeholder="Search" aria-label="Search" autocomplete="off">
+            <ol id="found" hidden></ol>
+            </div>
             <button id="theme" type="button" aria-label="Light or dark">&#9680;</button>
             </header>
             <input type="checkbox" id="menu" aria-hidden="true" tabindex="-1">
@@ -52,8 +54,7 @@ record Layout(Navigation navigation, boolean hasApi) {
     }
 
     private String shell(String url, String title, String text, String contents, String next) {
-        String full = title.equals("Penstock") ? title : title + " - Penstock";
-        return SHELL.replace("${root}", "../".repeat(url.split("/").length - 1)).replace("${title}", escape(full))
+        return SHELL.replace("${root}", "../".repeat(url.split("/").length - 1)).replace("${title}", escape(title))
                 .replace("${pages}", pages(url)).replace("${contents}", contents).replace("${next}", next)
                 .replace("${text}", text.strip());
     }
@@ -98,12 +99,13 @@ record Layout(Navigation navigation, boolean hasApi) {
     private String next(Page page) {
         List<Navigation.Entry> all = navigation.entries();
         int here = all.stream().map(Navigation.Entry::path).toList().indexOf(page.path());
-        return "<footer>" + (here > 0 ? neighbor(page, all.get(here - 1), "&larr; ", "") : "<span></span>")
-                + (here + 1 < all.size() ? neighbor(page, all.get(here + 1), "", " &rarr;") : "") + "</footer>\n";
+        String before = here == 0 ? "<span></span>" : link(page, all.get(here - 1), "&larr; %s");
+        return "<footer>" + before + (here + 1 == all.size() ? "" : link(page, all.get(here + 1), "%s &rarr;"))
+                + "</footer>\n";
     }
 
-    private static String neighbor(Page page, Navigation.Entry entry, String before, String after) {
-        return "<a href=\"" + relative(page.url(), Page.url(entry.path())) + "\">" + before + escape(entry.title())
-                + after + "</a>";
+    private static String link(Page page, Navigation.Entry entry, String text) {
+        return "<a href=\"" + relative(page.url(), Page.url(entry.path())) + "\">"
+                + text.replace("%s", escape(entry.title())) + "</a>";
     }
 }

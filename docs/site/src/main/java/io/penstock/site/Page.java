@@ -10,9 +10,9 @@ import org.commonmark.ext.gfm.tables.TableCell;
 import org.commonmark.ext.gfm.tables.TablesExtension;
 import org.commonmark.ext.heading.anchor.IdGenerator;
 import org.commonmark.node.AbstractVisitor;
+import org.commonmark.node.Block;
 import org.commonmark.node.Code;
 import org.commonmark.node.FencedCodeBlock;
-import org.commonmark.node.HardLineBreak;
 import org.commonmark.node.Heading;
 import org.commonmark.node.IndentedCodeBlock;
 import org.commonmark.node.Node;
@@ -112,19 +112,9 @@ final class Page {
             }
 
             @Override
-            public void visit(SoftLineBreak lineBreak) {
-                text.append(' ');
-            }
-
-            @Override
-            public void visit(HardLineBreak lineBreak) {
-                text.append(' ');
-            }
-
-            @Override
             protected void visitChildren(Node parent) {
                 super.visitChildren(parent);
-                if (parent instanceof TableCell || parent instanceof org.commonmark.node.Block) {
+                if (parent instanceof Block || parent instanceof TableCell || parent instanceof SoftLineBreak) {
                     text.append(' ');
                 }
             }

@@ -5,24 +5,21 @@ import static io.penstock.site.Highlight.escape;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a site of plain HTML of the project's documents. It fails, and names each fault with its place, if a link leads
@@ -32,14 +29,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Site {
 
-    /** Below these the site shows documents; in other folders are those of programs and of their tests. */
-    private static final Set<String> FOLDERS = Set.of("docs", "examples", "integrations", "bench", "bindings");
-    private static final Set<String> LEFT_OUT = Set.of("target", "site", "src", "node_modules");
+    /** In these are documents for readers: the top folder without what is below it, and others. */
+    private static final Set<String> FOLDERS = Set.of("", "docs", "examples", "integrations", "bench", "bindings");
+    /** Folders of what is built, and of programs with their tests. */
+    private static final Pattern PROGRAMS = Pattern.compile("(^|/)(target|src|node_modules)/");
 
     private final Path top;
     private final Path out;
 
-    private Site(Path top, Path out) {
+    Site(Path top, Path out) {
         this.top = top;
         this.out = out;
     }
@@ -51,7 +49,7 @@ public final class Site {
      * @throws IOException if a file cannot be read or written
      */
     public static void main(String... args) throws IOException {
-        List<String> faults = build(Path.of(args[0]), Path.of(args[1]));
+        List<String> faults = new Site(Path.of(args[0]), Path.of(args[1])).build();
         faults.forEach(System.err::println);
         if (!faults.isEmpty()) {
             System.exit(1);
@@ -59,11 +57,7 @@ public final class Site {
     }
 
     /** Makes the site, and returns what is wrong in it, one line for each fault. */
-    static List<String> build(Path top, Path out) throws IOException {
-        return new Site(top, out).build();
-    }
-
-    private List<String> build() throws IOException {
+    List<String> build() throws IOException {
         Path list = Path.of("docs", "site", "pages.txt");
         Navigation navigation = Navigation.read(top.resolve(list));
         Set<String> documents = documents();
@@ -110,38 +104,29 @@ public final class Site {
     /** The paths of all documents that the site must show. */
     private Set<String> documents() throws IOException {
         Set<String> documents = new TreeSet<>();
-        Files.walkFileTree(top, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                boolean isShown = folder.equals(top)
-                        || FOLDERS.contains(top.relativize(folder).getName(0).toString())
-                        && !LEFT_OUT.contains(String.valueOf(folder.getFileName()));
-                return isShown ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+        for (String folder : FOLDERS) {
+            try (Stream<Path> all = Files.exists(top.resolve(folder)) ? Files.walk(top.resolve(folder),
+                    folder.isEmpty() ? 1 : Integer.MAX_VALUE) : Stream.empty()) {
+                all.map(file -> top.relativize(file).toString().replace('\\', '/'))
+                        .filter(path -> path.endsWith(".md") && !PROGRAMS.matcher(path).find()).forEach(documents::add);
             }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (file.toString().endsWith(".md")) {
-                    documents.add(top.relativize(file).toString().replace('\\', '/'));
-                }
-                return FileVisitResult.CONTINUE;
-            }
-        });
+        }
         return documents;
     }
 
     /** The folders of Javadoc that the build of the modules has left, by the names of the modules' folders. */
     private Map<String, Path> api() throws IOException {
+        List<Path> modules = new ArrayList<>(List.of(top));
+        for (Path folder : List.of(top, top.resolve("integrations"))) {
+            try (Stream<Path> below = Files.isDirectory(folder) ? Files.list(folder) : Stream.empty()) {
+                below.forEach(modules::add);
+            }
+        }
         Map<String, Path> found = new TreeMap<>();
-        for (String place : List.of("", "integrations")) {
-            try (Stream<Path> folders = Files.isDirectory(top.resolve(place)) ? Files.list(top.resolve(place))
-                    : Stream.empty()) {
-                for (Path folder : Stream.concat(folders, place.isEmpty() ? Stream.of(top) : Stream.empty()).toList()) {
-                    Path javadoc = folder.resolve("target/reports/apidocs");
-                    if (Files.exists(javadoc.resolve("index.html"))) {
-                        found.put(folder.equals(top) ? "engine" : String.valueOf(folder.getFileName()), javadoc);
-                    }
-                }
+        for (Path module : modules) {
+            if (Files.exists(module.resolve("target/reports/apidocs/index.html"))) {
+                found.put(module.equals(top) ? "engine" : String.valueOf(module.getFileName()),
+                        module.resolve("target/reports/apidocs"));
             }
         }
         return found;
@@ -179,18 +164,9 @@ public final class Site {
         return script.append("];\n").toString();
     }
 
+    /** As a string of a script. Line feeds are blanks by now. */
     private static String quoted(String text) {
-        StringBuilder quoted = new StringBuilder("\"");
-        for (char c : text.toCharArray()) {
-            if (c == '"' || c == '\\') {
-                quoted.append('\\').append(c);
-            } else if (c < ' ' || c == '\u2028' || c == '\u2029') {
-                quoted.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
-            } else {
-                quoted.append(c);
-            }
-        }
-        return quoted.append('"').toString();
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
     private void write(String url, String text) throws IOException {
@@ -205,21 +181,12 @@ public final class Site {
     }
 
     private static void delete(Path folder) throws IOException {
-        if (!Files.exists(folder)) {
-            return;
+        if (Files.exists(folder)) {
+            try (Stream<Path> all = Files.walk(folder)) {
+                for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(path);
+                }
+            }
         }
-        Files.walkFileTree(folder, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.delete(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path emptied, @Nullable IOException e) throws IOException {
-                Files.delete(emptied);
-                return FileVisitResult.CONTINUE;
-            }
-        });
     }
 }
