@@ -58,7 +58,7 @@ def integer(scalar):
 
 
 def text(scalar):
-    """A pyarrow scalar as JSON, as docs/formats.md defines it."""
+    """A pyarrow scalar as JSON, as docs/formats/nested-values.md defines it."""
     t = scalar.type
     if isinstance(scalar, pa.RunEndEncodedScalar):
         return text(pa.scalar(scalar.as_py(), t.value_type))

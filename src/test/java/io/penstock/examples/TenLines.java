@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** The embedding example of the README: what stands between the markers stands there too. */
+/** The embedding example of the README and of docs/start.md: what stands between the markers stands there too. */
 final class TenLines {
 
     private final Path path;

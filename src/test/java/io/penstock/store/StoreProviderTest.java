@@ -112,7 +112,7 @@ class StoreProviderTest {
     void theGuideShowsTheFormatThatIsTestedHere() throws IOException {
         String source = Files.readString(Path.of("src/test/java/org/example/format/TokProvider.java"));
         String shown = source.substring(source.indexOf("package "));                // without the license line
-        assertTrue(Files.readString(Path.of("docs/formats.md")).contains("```java\n" + shown + "```\n"));
+        assertTrue(Files.readString(Path.of("docs/formats/your-own.md")).contains("```java\n" + shown + "```\n"));
     }
 
     @Test

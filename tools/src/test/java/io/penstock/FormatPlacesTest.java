@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Follows "A format of Penstock itself" in docs/formats.md: each of its places names each format. */
+/** Follows "A format of Penstock itself" in docs/formats/your-own.md: each of its places names each format. */
 class FormatPlacesTest {
 
     /** Their files have no structure that a malformed one could break. */

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ReadmeTest {
 
     private static final Path README = Path.of("README.md");
+    private static final Path START = Path.of("docs/start.md");
     private static final Path EXAMPLE = Path.of("src/test/java/io/penstock/examples/TenLines.java");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)\\)");
 
@@ -41,19 +42,20 @@ class ReadmeTest {
     void showsTheExampleThatIsCompiledHere() throws IOException {
         List<String> lines = Files.readAllLines(EXAMPLE);
         String example = lines.subList(lines.indexOf("        // begin") + 1, lines.indexOf("        // end")).stream()
-                .map(line -> line.substring(4)).collect(Collectors.joining("\n"));
+                .map(line -> line.substring(8)).collect(Collectors.joining("\n"));
         assertEquals(10, example.lines().count());
-        assertTrue(Files.readString(README).contains("    Path path = Path.of(\"tokens\");\n" + example + "\n}\n"),
-                "README.md lacks:\n" + example);
+        String shown = "Path path = Path.of(\"tokens\");\n" + example;
+        assertTrue(Files.readString(README).contains("```java\n" + shown + "\n```\n"), "README.md lacks:\n" + shown);
+        assertTrue(Files.readString(START).contains(shown.indent(4) + "}\n"), START + " lacks:\n" + shown);
     }
 
     /** {@code .ci/run} runs the whole block; here it compiles, and imports no more than it needs. */
     @Test
     void theProgramAroundItCompilesWithTheImportsThatItHas() throws IOException {
-        String readme = Files.readString(README);
-        int begin = readme.indexOf("cat > First.java <<'END'\n");
+        String page = Files.readString(START);
+        int begin = page.indexOf("cat > First.java <<'END'\n");
         Path source = Files.writeString(folder.resolve("First.java"),
-                readme.substring(readme.indexOf('\n', begin) + 1, readme.indexOf("\nEND\n", begin) + 1));
+                page.substring(page.indexOf('\n', begin) + 1, page.indexOf("\nEND\n", begin) + 1));
         StringWriter messages = new StringWriter();
         JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
         try (StandardJavaFileManager files = javac.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {

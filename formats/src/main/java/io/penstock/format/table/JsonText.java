@@ -14,8 +14,8 @@ import java.util.Base64;
 import java.util.Locale;
 
 /**
- * Appends table values to a JSON text in UTF-8; {@code docs/formats.md}, "Nested values as JSON", defines the mapping
- * of types. Every method throws an {@link CodecException} if the value becomes too long. For one thread.
+ * Appends table values to a JSON text in UTF-8; {@code docs/formats/nested-values.md} defines the mapping of types.
+ * Every method throws an {@link CodecException} if the value becomes too long. For one thread.
  */
 public final class JsonText implements AutoCloseable {
 
