@@ -18,8 +18,8 @@ import java.util.function.DoubleUnaryOperator;
  * median, so that a loss that falls does not matter.
  *
  * <p>The running median is that of {@value #HALF} entries before a step, the step, and {@value #HALF} after it. Near
- * the start of the log, where a loss falls fast, it takes as many before as after. A deviation is what the loss is above it,
- * divided by the spread: 1.4826 times the median distance of the 101 entries around it from that median, which is a
+ * the start of the log, where a loss falls fast, it takes as many before as after. A deviation is what the loss is above
+ * it, divided by the spread: 1.4826 times the median distance of the 101 entries around it from that median, which is a
  * standard deviation if they are normally distributed and do not fall. The spread is at least a tenth of that of the
  * whole log about its running medians.
  *
@@ -31,7 +31,7 @@ record LossLog(List<Entry> entries) {
     private static final double TO_STANDARD_DEVIATION = 1.4826;
     private static final double LEAST_SHARE_OF_SPREAD = 0.1;
     private static final double STANDS_OUT = 5;
-    private static final int FEWEST = 5;
+    private static final int FEWEST = 3;
     private static final int MOST = 50;
 
     /**
@@ -177,7 +177,7 @@ record LossLog(List<Entry> entries) {
     /**
      * The worst steps, the worst first.
      *
-     * @param count how many; 0: those that are 5 deviations above the median, but 5 to 50, and at most a quarter of
+     * @param count how many; 0: those that are 5 deviations above the median, but 3 to 50, and at most a quarter of
      *     the log
      */
     List<Entry> worst(int count) {

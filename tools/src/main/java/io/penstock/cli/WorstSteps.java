@@ -34,7 +34,7 @@ final class WorstSteps {
 
     @Option(names = "--worst", paramLabel = "N",
             description = "With --losses: compare the N worst steps with the others; default: those 5 standard"
-                    + " deviations above the running median, from 5 to 50.")
+                    + " deviations above the running median, from 3 to 50.")
     private @Nullable Integer worst;
 
     @Option(names = "--first-step", defaultValue = "0", paramLabel = "N",
