@@ -13,6 +13,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.sampling.WorkBudget;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.recording.Telemetry;
 import java.io.IOException;
@@ -44,6 +45,10 @@ public final class DataLoaderBuilder {
     /** Null: the batch size counts. */
     @Nullable TokenBudget budget;
     @Nullable LongUnaryOperator lengths;
+    /** Null: the batch size or the token budget counts. */
+    @Nullable WorkBudget work;
+    /** The tokens of each sample, whose totals batches have; null if they do not. */
+    @Nullable LongUnaryOperator stepTokens;
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
     @Nullable LoaderState state;
@@ -85,6 +90,7 @@ public final class DataLoaderBuilder {
     public DataLoaderBuilder batchSize(int samples) {
         this.batchSize = samples;
         this.budget = null;
+        this.work = null;
         return this;
     }
 
@@ -101,6 +107,35 @@ public final class DataLoaderBuilder {
     public DataLoaderBuilder tokenBudget(TokenBudget budget, LongUnaryOperator lengths) {
         this.budget = Objects.requireNonNull(budget, "budget");
         this.lengths = Objects.requireNonNull(lengths, "lengths");
+        this.work = null;
+        return this;
+    }
+
+    /**
+     * Fills each batch of this rank with about the same work as those of the other ranks, within limits, instead of a
+     * fixed number of samples. The sampler's order is dealt anew. The tail policy is {@code PAD} or {@code EXACT}.
+     *
+     * @param budget the work and the limits of a batch; with a padded limit, slots have its size, as with a
+     *     {@link #tokenBudget}
+     * @return this
+     */
+    public DataLoaderBuilder workBudget(WorkBudget budget) {
+        this.work = Objects.requireNonNull(budget, "budget");
+        this.budget = null;
+        return this;
+    }
+
+    /**
+     * Adds two fields to each batch, of {@code i64[1]}: {@code global_samples} and {@code global_tokens}, those with
+     * weight of all ranks in the step. A loss that each rank sums over its tokens, times the number of ranks, divided by
+     * {@code global_tokens}, has the right mean over ranks whose tokens differ. They are known from the plan, without
+     * communication; samples that are bad on some rank count.
+     *
+     * @param tokens the tokens of each sample; called by any thread
+     * @return this
+     */
+    public DataLoaderBuilder stepTotals(LongUnaryOperator tokens) {
+        this.stepTokens = Objects.requireNonNull(tokens, "tokens");
         return this;
     }
 
