@@ -49,6 +49,7 @@ public final class DataLoaderBuilder {
     @Nullable WorkBudget work;
     /** The tokens of each sample, whose totals batches have; null if they do not. */
     @Nullable LongUnaryOperator stepTokens;
+    int batchesOfStep = 1;
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
     @Nullable LoaderState state;
@@ -135,7 +136,25 @@ public final class DataLoaderBuilder {
      * @return this
      */
     public DataLoaderBuilder stepTotals(LongUnaryOperator tokens) {
+        return stepTotals(tokens, 1);
+    }
+
+    /**
+     * As {@link #stepTotals(LongUnaryOperator)}, of steps of several batches of each rank, whose gradients are
+     * accumulated: the totals are those of all of them, in each. Steps are counted from the run's first batch; the last
+     * one of a run that ends within it has the totals of a whole one.
+     *
+     * @param tokens the tokens of each sample; called by any thread
+     * @param batches the batches of a rank in a step, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the number is below 1
+     */
+    public DataLoaderBuilder stepTotals(LongUnaryOperator tokens, int batches) {
+        if (batches < 1) {
+            throw new IllegalArgumentException("totals of steps of " + batches + " batches, expected at least 1");
+        }
         this.stepTokens = Objects.requireNonNull(tokens, "tokens");
+        this.batchesOfStep = batches;
         return this;
     }
 

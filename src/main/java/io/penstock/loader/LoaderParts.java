@@ -249,7 +249,8 @@ final class LoaderParts {
             sampleTimers.add(timer);
         }
         var maker = new CollatingMaker(settings.collator, reader, badSamples, random, ahead(), arrivals.orElse(null),
-                batchesInUse(), timer, settings.stepTokens == null ? null : new StepTotals(settings.stepTokens, layout),
+                batchesInUse(), timer, settings.stepTokens == null ? null : new StepTotals(
+                        settings.stepTokens, settings.batchesOfStep, layout),
                 telemetry.probe(), settings.nanoTime);
         makers.add(maker);
         return maker;

@@ -30,6 +30,7 @@ final class StepTotals {
     static final TensorSpec TOKENS = new TensorSpec("global_tokens", DType.I64, 1);
 
     private final LongUnaryOperator tokens;
+    private final int batchesOfStep;
     private final SlabLayout collated;
     private final long[] starts;
     /** What the collator writes to, in the memory of a slot. */
@@ -41,8 +42,9 @@ final class StepTotals {
     private long sum;
 
     /** Counts by the tokens of each sample, behind what has a layout. */
-    StepTotals(LongUnaryOperator tokens, SlabLayout all) {
+    StepTotals(LongUnaryOperator tokens, int batches, SlabLayout all) {
         this.tokens = tokens;
+        this.batchesOfStep = batches;
         int fields = all.fields().size() - 2;
         this.collated = new SlabLayout(all.fields().subList(0, fields), all.maxBytes().subList(0, fields));
         this.starts = new long[fields + 2];
@@ -91,11 +93,14 @@ final class StepTotals {
         }
         samples = 0;
         sum = 0;
-        for (int rank = 0; rank < ranks.size(); rank++) {
-            ranks.get(rank).plan(number, plan);
-            samples += plan.valid();
-            for (int row = 0; row < plan.valid(); row++) {
-                sum += tokens.applyAsLong(plan.sample(row));
+        long first = number - number % batchesOfStep;
+        for (long batch = first; batch < first + batchesOfStep; batch++) {
+            for (int rank = 0; rank < ranks.size(); rank++) {
+                ranks.get(rank).plan(batch, plan);
+                samples += plan.valid();
+                for (int row = 0; row < plan.valid(); row++) {
+                    sum += tokens.applyAsLong(plan.sample(row));
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * Batches of about the same work on every rank, of as many samples as it takes, each within limits of memory.
@@ -165,6 +166,42 @@ public record WorkBudget(LongUnaryOperator costs, int group, int batchSize, int 
         List<Limit> all = new ArrayList<>(limits);
         all.add(limit);
         return new WorkBudget(costs, group, batchSize, steps, maxSamples, all);
+    }
+
+    /**
+     * Measures how even the first steps of a run are.
+     *
+     * @param batches of any rank
+     * @param mostSteps looks at no more steps than this, and only at whole ones of the first epoch
+     * @return the measure
+     */
+    public WorkBalance.Evenness measure(BatchSampler batches, long mostSteps) {
+        int ranks = batches.shard().worldSize();
+        List<BatchSampler> all = IntStream.range(0, ranks).mapToObj(batches::ofRank).toList();
+        BatchPlan plan = new BatchPlan(batches.batchSize());
+        double sum = 0;
+        double worst = 0;
+        long step = 0;
+        for (; step < mostSteps && batches.epochOf(step, batches.startEpoch() + 1) == batches.startEpoch(); step++) {
+            long total = 0;
+            long slowest = 0;
+            for (BatchSampler rank : all) {
+                rank.plan(step, plan);
+                if (plan.firstPosition() >= batches.sampler().size()) {
+                    return new WorkBalance.Evenness(step, step == 0 ? 1 : sum / step, step == 0 ? 1 : worst);
+                }
+                long work = 0;
+                for (int row = 0; row < plan.count(); row++) {
+                    work += costs.applyAsLong(plan.sample(row));
+                }
+                total += work;
+                slowest = Math.max(slowest, work);
+            }
+            double over = total == 0 ? 1 : slowest * (double) ranks / total;
+            sum += over;
+            worst = Math.max(worst, over);
+        }
+        return new WorkBalance.Evenness(step, step == 0 ? 1 : sum / step, step == 0 ? 1 : worst);
     }
 
     int window() {

@@ -138,6 +138,47 @@ class WorkBudgetLoaderTest {
     }
 
     @Test
+    void microBatchesOfAStepAreEvenAndEachHasTheTotalsOfAll() {
+        WorkBudget budget = WorkBudget.of(2 * 3, 5, budget().costs()).over(4);
+        List<List<long[]>> ofRanks = new ArrayList<>();
+        for (int rank = 0; rank < 2; rank++) {
+            List<long[]> steps = new ArrayList<>();
+            try (DataLoader loader = loader(budget, rank, 2).stepTotals(documents::length, 3).open()) {
+                for (int step = 0; step < 4; step++) {
+                    long[] sums = new long[8];
+                    for (int micro = 0; micro < 3; micro++) {
+                        try (Batch batch = loader.next()) {
+                            sums[0] += batch.valid();
+                            sums[1] += checked(batch, Long.MAX_VALUE);
+                            assertTrue(micro == 0 || sums[2] == total(batch, "global_samples"));
+                            sums[2] = total(batch, "global_samples");
+                            sums[3] = total(batch, "global_tokens");
+                            for (int row = 0; row < batch.count(); row++) {
+                                sums[4 + micro] += budget.costs().applyAsLong(batch.sample(row));
+                            }
+                        }
+                    }
+                    steps.add(sums);
+                }
+            }
+            ofRanks.add(steps);
+        }
+        for (int step = 0; step < 4; step++) {
+            long[] one = ofRanks.getFirst().get(step);
+            long[] other = ofRanks.getLast().get(step);
+            assertEquals(List.of(one[0] + other[0], one[1] + other[1]), List.of(one[2], one[3]));
+            assertEquals(List.of(one[2], one[3]), List.of(other[2], other[3]));
+            long most = 0;
+            long sum = 0;
+            for (int micro = 0; micro < 3; micro++) {
+                most = Math.max(most, Math.max(one[4 + micro], other[4 + micro]));
+                sum += one[4 + micro] + other[4 + micro];
+            }
+            assertTrue(most * 6 <= 1.1 * sum, most + " of " + sum);
+        }
+    }
+
+    @Test
     void aLoaderThatResumesWithOtherRanksGivesTheRestOnce() {
         WorkBudget budget = budget().limit(Limit.sum("tokens", 1200, documents::length));
         int[] seen = new int[DOCUMENTS];
