@@ -67,7 +67,8 @@ final class EqualWork {
         row("Karmarkar–Karp by length, equal counts (verl; slime's `--balance-data`)", differencing(length, true));
         row("Karmarkar–Karp by length, free counts", differencing(length, false));
         row("Karmarkar–Karp by cost, equal counts", differencing(cost, true));
-        row("`WorkBalance`, equal counts", steps(Sampler.workBalanced(shuffled, cost, WorkBalance.of(RANKS, batch), 2)));
+        row("`WorkBalance`, equal counts", steps(Sampler.workBalanced(shuffled, cost, WorkBalance.of(RANKS, batch),
+                2)));
         row("`WorkBalance.alike()`", steps(Sampler.workBalanced(shuffled, cost,
                 WorkBalance.of(RANKS, batch).over(STEPS).alike(), 2)));
         WorkBudget free = WorkBudget.of(RANKS, batch, cost).over(STEPS).maxSamples(64 * batch);
@@ -200,9 +201,9 @@ final class EqualWork {
                 nanos[round] = (ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - begin) / (double) count;
             }
             Arrays.sort(nanos);
-            System.out.printf(Locale.ROOT, "planning, %d limits: %.0f ns a sample of CPU time, median of %d epochs of %,d"
-                    + " samples (%.0f to %.0f)%n", each.limits().size(), nanos[nanos.length / 2], nanos.length, count,
-                    nanos[0], nanos[nanos.length - 1]);
+            System.out.printf(Locale.ROOT, "planning, %d limits: %.0f ns a sample of CPU time, median of %d epochs of"
+                    + " %,d samples (%.0f to %.0f)%n", each.limits().size(), nanos[nanos.length / 2], nanos.length,
+                    count, nanos[0], nanos[nanos.length - 1]);
         }
     }
 }

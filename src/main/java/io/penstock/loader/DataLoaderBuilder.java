@@ -128,9 +128,9 @@ public final class DataLoaderBuilder {
 
     /**
      * Adds two fields to each batch, of {@code i64[1]}: {@code global_samples} and {@code global_tokens}, those with
-     * weight of all ranks in the step. A loss that each rank sums over its tokens, times the number of ranks, divided by
-     * {@code global_tokens}, has the right mean over ranks whose tokens differ. They are known from the plan, without
-     * communication; samples that are bad on some rank count.
+     * weight of all ranks in the step. A loss that each rank sums over its tokens, times the number of ranks, divided
+     * by {@code global_tokens}, has the right mean over ranks whose tokens differ. They are known from the plan,
+     * without communication; samples that are bad on some rank count.
      *
      * @param tokens the tokens of each sample; called by any thread
      * @return this

@@ -94,14 +94,14 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
     }
 
     /**
-     * {@return the batches of one rank, from the first sample of epoch 0, each of about the same work and within limits,
-     * with as many samples as that takes} Without communication, all ranks take the same number of batches. Batch
-     * {@code n} of rank r of W is number {@code n · W + r} of those that the order is dealt to, which do not depend on
-     * the ranks. The {@link #sampler} of these batches is the dealt order. Under {@link TailPolicy#EXACT} a rank for
-     * which no batch is left in the last step gets one without weight.
+     * {@return the batches of one rank, from the first sample of epoch 0, each of about the same work and within
+     * limits, with as many samples as that takes} Without communication, all ranks take the same number of batches.
+     * Batch {@code n} of rank r of W is number {@code n · W + r} of those that the order is dealt to, which do not
+     * depend on the ranks. The {@link #sampler} of these batches is the dealt order. Under {@link TailPolicy#EXACT} a
+     * rank for which no batch is left in the last step gets one without weight.
      *
-     * <p>Each window is dealt when it is first needed, in O(n log n); the last few are kept. How many batches an epoch has
-     * is known once all of its windows were dealt.
+     * <p>Each window is dealt when it is first needed, in O(n log n); the last few are kept. How many batches an epoch
+     * has is known once all of its windows were dealt.
      *
      * @param sampler the order
      * @param budget the work and the limits of a batch

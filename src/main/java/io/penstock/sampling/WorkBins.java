@@ -234,8 +234,8 @@ final class WorkBins implements Order {
         }
 
         private boolean hasRoom(int bin, int limit, long size) {
-            return limits[limit].used(counts[bin] + 1, sums[limit][bin] + size,
-                    Math.max(greatest[limit][bin], size)) <= limits[limit].most();
+            return limits[limit].holds(counts[bin] + 1, sums[limit][bin] + size,
+                    Math.max(greatest[limit][bin], size));
         }
 
         private void add(int bin, int sample) {

@@ -16,11 +16,11 @@ import java.util.stream.IntStream;
  *   BatchSampler batches = BatchSampler.of(Sampler.shuffled(size, 1), budget, shard);
  * </pre>
  *
- * <p>The samples of a window are dealt to batches, the most costly first, each to the batch with the least work in which
- * it fits. If one fits in none, there are more batches. The batches do not depend on the ranks of the run: each step
- * takes the next ones, one for each rank, so a run that resumes with other ranks goes on exactly, and evenly. A rank
- * that takes several batches a step, as micro-batches, has even ones. {@link WorkBalance} instead gives each rank the
- * same number of samples.
+ * <p>The samples of a window are dealt to batches, the most costly first, each to the batch with the least work in
+ * which it fits. If one fits in none, there are more batches. The batches do not depend on the ranks of the run: each
+ * step takes the next ones, one for each rank, so a run that resumes with other ranks goes on exactly, and evenly. A
+ * rank that takes several batches a step, as micro-batches, has even ones. {@link WorkBalance} instead gives each rank
+ * the same number of samples.
  *
  * @param costs the work of each sample of the dataset, in any unit, 0 to 2^38 - 1; called by any thread
  * @param group batches that are of about the same work where not all of a window are, because single samples cost more
@@ -90,15 +90,15 @@ public record WorkBudget(LongUnaryOperator costs, int group, int batchSize, int 
             return new Limit(unit, most, sizes, true, 1);
         }
 
-        /** What a batch of so many samples has. */
-        long used(int samples, long sum, long greatest) {
-            return isPadded ? samples * (Math.ceilDiv(greatest, (long) multipleOf) * multipleOf) : sum;
+        /** Whether so many samples fit in a batch. */
+        boolean holds(int samples, long sum, long greatest) {
+            return isPadded ? Math.ceilDiv(greatest, (long) multipleOf) * multipleOf <= most / samples : sum <= most;
         }
 
         /** The size of a sample, that fits in a batch of its own. */
         long size(long sample) {
             long size = sizes.applyAsLong(sample);
-            if (size < 0 || size > most || used(1, size, size) > most) {
+            if (size < 0 || size > most || !holds(1, size, size)) {
                 throw new IllegalArgumentException("sample " + sample + " has " + size + " " + unit + (multipleOf > 1
                         ? ", padded to a multiple of " + multipleOf : "") + ": expected 0 to the limit of " + most
                         + " in a batch (raise the limit, truncate samples, or leave this one out)");

@@ -18,10 +18,10 @@ import java.util.function.DoubleUnaryOperator;
  * median, so that a loss that falls does not matter.
  *
  * <p>The running median is that of {@value #HALF} entries before a step, the step, and {@value #HALF} after it. Near
- * the start of the log, where a loss falls fast, it takes as many before as after. A deviation is what the loss is above
- * it, divided by the spread: 1.4826 times the median distance of the 101 entries around it from that median, which is a
- * standard deviation if they are normally distributed and do not fall. The spread is at least a tenth of that of the
- * whole log about its running medians.
+ * the start of the log, where a loss falls fast, it takes as many before as after. A deviation is what the loss is
+ * above it, divided by the spread: 1.4826 times the median distance of the 101 entries around it from that median,
+ * which is a standard deviation if they are normally distributed and do not fall. The spread is at least a tenth of
+ * that of the whole log about its running medians.
  *
  * @param entries in the order of their steps; of a step that was logged twice, the last
  */

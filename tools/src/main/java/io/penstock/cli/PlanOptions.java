@@ -5,8 +5,11 @@ import io.penstock.collate.PadAnswers;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Lengths;
+import io.penstock.dataset.PackedSequences;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.DataLoader;
@@ -313,11 +316,28 @@ final class PlanOptions {
             }
             return known;
         }
+        if (source.dataset() instanceof PackedSequences packed) {
+            return sample -> packedCost(packed, sample);
+        }
         LongUnaryOperator of = lengths(source);
-        return sample -> {
-            long length = of.applyAsLong(sample);
-            return length * (balanceSquare + length);
-        };
+        return sample -> cost(of.applyAsLong(sample));
+    }
+
+    private long cost(long length) {
+        return length * (balanceSquare + length);
+    }
+
+    /** The cost of the documents in a sequence: none attends to another. */
+    private long packedCost(PackedSequences packed, long sample) {
+        Span piece = new Span();
+        FieldSource.InParts pieces = packed.source(0).bytes();
+        long tokenBytes = packed.fields().getFirst().dtype().byteSize();
+        long cost = 0;
+        for (int part = 0; part < packed.parts(sample); part++) {
+            pieces.place().locate(sample, part, piece);
+            cost += cost(piece.byteSize() / tokenBytes);
+        }
+        return cost;
     }
 
     /**

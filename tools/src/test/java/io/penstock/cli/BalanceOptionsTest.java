@@ -134,8 +134,22 @@ class BalanceOptionsTest {
     }
 
     @Test
+    void mixturesAndPackedSequencesAreBalancedToo() {
+        for (List<Object> options : List.<List<Object>>of(List.of(store, "--weights=0.3,0.7", "--documents"),
+                List.of("--pack=300"), List.of("--pack=300", "--balance-samples=64"))) {
+            List<Object> args = new ArrayList<>(List.of("batches", store, "--batch=4", "--world=3",
+                    "--balance-window=8", "--explain-balance", "--json"));
+            args.addAll(options);
+            Map<String, Object> found = json(run(args.toArray()).out());
+            assertTrue(number(found, "after", "mean") < number(found, "before", "mean"), found::toString);
+            assertTrue(number(found, "after", "mean") < 1.2, found::toString);
+        }
+    }
+
+    @Test
     void whatHasNoMeaningIsRefusedInOneLine() {
-        for (List<Object> wrong : List.<List<Object>>of(List.of("--balance-tokens=900"), List.of("--balance-cost=x.npy"),
+        for (List<Object> wrong : List.<List<Object>>of(List.of("--balance-tokens=900"),
+                List.of("--balance-cost=x.npy"),
                 List.of("--balance-window=2", "--balance-alike", "--balance-tokens=900"),
                 List.of("--balance-window=2", "--balance-group=3"),
                 List.of("--balance-window=2", "--balance-tokens=20"),
