@@ -30,6 +30,10 @@ final class WorkBatches extends BatchSampler {
             throw new IllegalArgumentException("batches by work: found the last batch dropped if it is not full,"
                     + " expected to keep it: batches have different numbers of samples");
         }
+        if (!(settings.orders().of(settings.startEpoch()) instanceof WorkBins)) {
+            throw new IllegalArgumentException("batches by work: found the order " + settings.sampler().fingerprint()
+                    + ", expected the one that was dealt to them, without edits");
+        }
         var batches = new WorkBatches(settings, budget, new RecentValues<>(epoch -> new Epoch(
                 (WorkBins) settings.orders().of(epoch), epoch == settings.startEpoch() ? settings.startPosition() : 0,
                 settings.shard().worldSize())));

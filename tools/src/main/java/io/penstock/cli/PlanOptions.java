@@ -495,7 +495,7 @@ final class PlanOptions {
                 "samples_in_epoch", isStream(source) ? null : batches.sampler().size());
         fields.putAll(source.cut());
         fields.putAll(Json.members("batch", tokenBudget == null ? batch : null, "token_budget", tokenBudget,
-                "max_samples", tokenBudget == null ? null : batches.batchSize(),
+                "max_samples", tokenBudget == null && !isByWork() ? null : batches.batchSize(),
                 "batches_in_epoch", isStream(source) ? null
                         : batches.batchesInEpoch(batches.startEpoch() + 1),
                 "shuffled", !order.isSequential(), "seed", order.isSequential() ? null : order.seed(),
@@ -508,7 +508,8 @@ final class PlanOptions {
     String text(SampleSource source, BatchSampler batches) {
         return (isStream(source) ? "source   " : "store    ") + source.path() + " (" + source.kind() + "): "
                 + source.text() + ", " + order.text() + "\n"
-                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget))
+                + "batch    " + (tokenBudget != null ? budget(tokenBudget)
+                        : NumberText.count(batch, "sample") + (isByWork() ? " on average, of even work" : ""))
                 + (samplesOfBatch(source, batches) < batches.batchSize() ? " (there are " + samplesOfBatch(source,
                         batches) + " per epoch" + (world == 1 ? "" : " and rank") + ")" : "")
                 + (isStream(source) ? "" : ", "
