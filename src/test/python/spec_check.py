@@ -24,6 +24,7 @@ from spec_randomness import check_bad_samples, check_randomness
 from spec_split import check_split
 from spec_samplers import check_samplers
 from spec_streams import check_streams
+from spec_work import check_work
 
 
 # sharding.md
@@ -515,7 +516,8 @@ def main():
                           ("split", lambda vectors: check_split(vectors, check)),
                           ("bad-samples", lambda vectors: check_bad_samples(vectors, check)),
                           ("streams", lambda vectors: check_streams(vectors, check, budget_batches)),
-                          ("batching", check_batching)):
+                          ("batching", check_batching),
+                          ("batching", lambda vectors: check_work(vectors["by_work"], check))):
         with open(os.path.join(folder, name + ".json"), encoding="utf-8") as file:
             checker(json.load(file))
     print("%d checks passed" % checked)

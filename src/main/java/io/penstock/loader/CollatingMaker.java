@@ -42,13 +42,15 @@ final class CollatingMaker implements BatchMaker {
     private final ArrivalWait waited = new ArrivalWait();
     /** Null if the loader keeps no accounts. */
     private final @Nullable SampleTimer samples;
+    /** Null if batches do not have the totals of their step. */
+    private final @Nullable StepTotals totals;
     /** Set while no thread makes anything, and handed over by the pool with the run. */
     private PlannedRun run;
 
     @SuppressWarnings("NullAway.Init") // begin(…) sets the run before anything is made
     CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, EpochRandom random,
             Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, int batchesInUse,
-            @Nullable SampleTimer samples, LoaderProbe probe, LongSupplier nanoTime) {
+            @Nullable SampleTimer samples, @Nullable StepTotals totals, LoaderProbe probe, LongSupplier nanoTime) {
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
@@ -58,6 +60,7 @@ final class CollatingMaker implements BatchMaker {
         this.isStopped = reader::isStopped;
         this.batchesInUse = batchesInUse;
         this.samples = samples;
+        this.totals = totals;
         this.probe = probe;
         this.nanoTime = nanoTime;
     }
@@ -142,12 +145,20 @@ final class CollatingMaker implements BatchMaker {
     private void collate(HostSlot slot) {
         random.epoch(slot.plan.epoch());
         try {
-            collator.collate(reader, slot.plan, slot.slab);
+            write(slot);
         } catch (BadSampleException bad) {
             if (!badSamples.areReplaced() || reader.isStopped()) {
                 throw bad;
             }
             collateRepaired(slot);
+        }
+    }
+
+    private void write(HostSlot slot) {
+        if (totals == null) {
+            collator.collate(reader, slot.plan, slot.slab);
+        } else {
+            totals.collate(collator, reader, slot, run.batches, slot.plan.number());
         }
     }
 
@@ -162,7 +173,7 @@ final class CollatingMaker implements BatchMaker {
         while (true) {
             badSamples.repair(slot.plan, reader, refused);
             try {
-                collator.collate(reader, slot.plan, slot.slab);
+                write(slot);
                 return;
             } catch (BadSampleException bad) {
                 if (reader.isStopped() || !refused.add(reader.sample())) {

@@ -13,6 +13,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.sampling.WorkBudget;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.recording.Telemetry;
 import java.io.IOException;
@@ -44,6 +45,11 @@ public final class DataLoaderBuilder {
     /** Null: the batch size counts. */
     @Nullable TokenBudget budget;
     @Nullable LongUnaryOperator lengths;
+    /** Null: the batch size or the token budget counts. */
+    @Nullable WorkBudget work;
+    /** The tokens of each sample, whose totals batches have; null if they do not. */
+    @Nullable LongUnaryOperator stepTokens;
+    int batchesOfStep = 1;
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
     @Nullable LoaderState state;
@@ -85,6 +91,7 @@ public final class DataLoaderBuilder {
     public DataLoaderBuilder batchSize(int samples) {
         this.batchSize = samples;
         this.budget = null;
+        this.work = null;
         return this;
     }
 
@@ -101,6 +108,53 @@ public final class DataLoaderBuilder {
     public DataLoaderBuilder tokenBudget(TokenBudget budget, LongUnaryOperator lengths) {
         this.budget = Objects.requireNonNull(budget, "budget");
         this.lengths = Objects.requireNonNull(lengths, "lengths");
+        this.work = null;
+        return this;
+    }
+
+    /**
+     * Fills each batch of this rank with about the same work as those of the other ranks, within limits, instead of a
+     * fixed number of samples. The sampler's order is dealt anew. The tail policy is {@code PAD} or {@code EXACT}.
+     *
+     * @param budget the work and the limits of a batch; with a padded limit, slots have its size, as with a
+     *     {@link #tokenBudget}
+     * @return this
+     */
+    public DataLoaderBuilder workBudget(WorkBudget budget) {
+        this.work = Objects.requireNonNull(budget, "budget");
+        this.budget = null;
+        return this;
+    }
+
+    /**
+     * Adds two fields to each batch, of {@code i64[1]}: {@code global_samples} and {@code global_tokens}, those with
+     * weight of all ranks in the step. A loss that each rank sums over its tokens, times the number of ranks, divided
+     * by {@code global_tokens}, has the right mean over ranks whose tokens differ. They are known from the plan,
+     * without communication; samples that are bad on some rank count.
+     *
+     * @param tokens the tokens of each sample; called by any thread
+     * @return this
+     */
+    public DataLoaderBuilder stepTotals(LongUnaryOperator tokens) {
+        return stepTotals(tokens, 1);
+    }
+
+    /**
+     * As {@link #stepTotals(LongUnaryOperator)}, of steps of several batches of each rank, whose gradients are
+     * accumulated: the totals are those of all of them, in each. Steps are counted from the run's first batch; the last
+     * one of a run that ends within it has the totals of a whole one.
+     *
+     * @param tokens the tokens of each sample; called by any thread
+     * @param batches the batches of a rank in a step, at least 1
+     * @return this
+     * @throws IllegalArgumentException if the number is below 1
+     */
+    public DataLoaderBuilder stepTotals(LongUnaryOperator tokens, int batches) {
+        if (batches < 1) {
+            throw new IllegalArgumentException("totals of steps of " + batches + " batches, expected at least 1");
+        }
+        this.stepTokens = Objects.requireNonNull(tokens, "tokens");
+        this.batchesOfStep = batches;
         return this;
     }
 

@@ -5,7 +5,6 @@ import io.penstock.dataset.source.Arrivals;
 import io.penstock.device.Device;
 import io.penstock.os.Machine;
 import io.penstock.sampling.Sampler;
-import io.penstock.sampling.TokenBudget;
 
 /** The limits of a loader's settings, and the combinations that are refused. */
 final class LoaderLimits {
@@ -49,14 +48,18 @@ final class LoaderLimits {
      * stream it is another sample of the batch, no longer than the longest one.
      */
     private static boolean fits(DataLoaderBuilder settings) {
-        return settings.budget == null || settings.badSamples == BadSamplePolicy.SKIP
-                && (settings.budget.cost() == TokenBudget.Cost.SUM || settings.dataset.arrivals().isPresent());
+        return settings.budget == null && settings.work == null || settings.badSamples == BadSamplePolicy.SKIP
+                && (LoaderParts.isWithoutPadding(settings) || settings.dataset.arrivals().isPresent());
     }
 
     private static void checkArrivals(DataLoaderBuilder settings, Arrivals arrivals) {
         Sampler order = arrivals.order();
         check(settings.sampler == order, "order of a stream", settings.sampler.fingerprint(),
                 "its own, " + order.fingerprint() + " (shuffle a stream when you open it)");
+        check(settings.work == null, "work budget", "a stream",
+                "a dataset with an index (the work of records to come is not known)");
+        check(settings.stepTokens == null, "totals of a step", "a stream",
+                "a dataset with an index (the records of other ranks are not known)");
         check(settings.devices.size() <= 1, "devices of a stream", settings.devices.size(),
                 "one (its records arrive for one rank: open a stream per device)");
         check(settings.budget == null || order.epochs() == 1, "records in an epoch of a stream with a token budget",

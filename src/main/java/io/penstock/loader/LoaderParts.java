@@ -20,6 +20,7 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.sampling.WorkBudget;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.telemetry.SampleTimes;
@@ -85,7 +86,7 @@ final class LoaderParts {
         this.leases = new Leases(deviceRing.name(), failure, () -> new Closing().step(opened::close).step(freed).end());
         this.device = deviceRing.device() == null ? opened.add(Device.host(), Device::close) : deviceRing.device();
         this.badSamples = new BadSamples(settings.badSamples, seed(settings), settings.dataset.size(),
-                arrivals.isPresent(), settings.budget != null && settings.budget.cost() == TokenBudget.Cost.SUM);
+                arrivals.isPresent(), isWithoutPadding(settings));
         this.late = new LateBatch(deviceRing.name(), settings.patience);
         try {
             this.stages = opened.add(new DeviceStages(device, layout, settings.stages), DeviceStages::close);
@@ -111,7 +112,8 @@ final class LoaderParts {
         int devices = Math.max(1, of.devices.size());
         Shard shard = new Shard(of.shard.rank() * devices, Math.multiplyExact(of.shard.worldSize(), devices),
                 of.shard.tail());
-        BatchSampler whole = of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, shard)
+        BatchSampler whole = of.work != null ? BatchSampler.of(of.sampler, of.work, shard)
+                : of.budget == null ? BatchSampler.of(of.sampler, of.batchSize, shard)
                 : of.dataset.arrivals().isPresent()
                         ? BatchSampler.arriving(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard)
                         : BatchSampler.of(of.sampler, of.budget, Objects.requireNonNull(of.lengths), shard);
@@ -124,15 +126,24 @@ final class LoaderParts {
         return run;
     }
 
+    /** Whether batches have a limit, of what samples have without padding. */
+    static boolean isWithoutPadding(DataLoaderBuilder settings) {
+        return settings.work != null ? settings.work.limits().stream().noneMatch(WorkBudget.Limit::isPadded)
+                : settings.budget != null && settings.budget.cost() == TokenBudget.Cost.SUM;
+    }
+
     static long seed(DataLoaderBuilder of) {
         return of.seed != null ? of.seed : of.sampler.augmentationSeed();
     }
 
     private static SlabLayout layout(DataLoaderBuilder settings, BatchSampler batches) {
-        TokenBudget budget = settings.budget;
-        return budget != null && budget.cost() == TokenBudget.Cost.PADDED
+        TokenBudget budget = settings.work == null ? settings.budget : settings.work.limits().stream()
+                .filter(WorkBudget.Limit::isPadded).findFirst().map(limit -> new TokenBudget(limit.most(),
+                        batches.batchSize(), limit.multipleOf(), TokenBudget.Cost.PADDED)).orElse(null);
+        SlabLayout layout = budget != null && budget.cost() == TokenBudget.Cost.PADDED
                 ? settings.collator.layout(settings.dataset, budget)
                 : settings.collator.layout(settings.dataset, batches.batchSize());
+        return settings.stepTokens == null ? layout : StepTotals.layout(layout);
     }
 
     private static boolean copies(DataLoaderBuilder settings, Device target) {
@@ -238,7 +249,9 @@ final class LoaderParts {
             sampleTimers.add(timer);
         }
         var maker = new CollatingMaker(settings.collator, reader, badSamples, random, ahead(), arrivals.orElse(null),
-                batchesInUse(), timer, telemetry.probe(), settings.nanoTime);
+                batchesInUse(), timer, settings.stepTokens == null ? null : new StepTotals(
+                        settings.stepTokens, settings.batchesOfStep, layout),
+                telemetry.probe(), settings.nanoTime);
         makers.add(maker);
         return maker;
     }

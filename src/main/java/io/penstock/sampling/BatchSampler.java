@@ -17,7 +17,7 @@ import java.util.function.LongUnaryOperator;
  *
  * <p>Immutable and thread-safe.
  */
-public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
+public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, WorkBatches {
 
     /** A run ends after this many consecutive epochs without a batch. */
     public static final int MOST_EMPTY_EPOCHS = 64;
@@ -91,6 +91,26 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
                     + "; use fewer ranks or another tail policy");
         }
         return new BudgetBatches(settings, budget, lengths);
+    }
+
+    /**
+     * {@return the batches of one rank, from the first sample of epoch 0, each of about the same work and within
+     * limits, with as many samples as that takes} Without communication, all ranks take the same number of batches.
+     * Batch {@code n} of rank r of W is number {@code n · W + r} of those that the order is dealt to, which do not
+     * depend on the ranks. The {@link #sampler} of these batches is the dealt order. Under {@link TailPolicy#EXACT} a
+     * rank for which no batch is left in the last step gets one without weight.
+     *
+     * <p>Each window is dealt when it is first needed, in O(n log n); the last few are kept. How many batches an epoch
+     * has is known once all of its windows were dealt.
+     *
+     * @param sampler the order
+     * @param budget the work and the limits of a batch
+     * @param shard the rank's part; its tail policy is not {@link TailPolicy#DROP}
+     * @throws IllegalArgumentException if a cost is outside its range, or a single sample exceeds a limit (the message
+     *     names it; all samples of the dataset are checked)
+     */
+    public static BatchSampler of(Sampler sampler, WorkBudget budget, Shard shard) {
+        return WorkBatches.of(Settings.of(WorkBins.sampler(sampler, budget), shard), budget);
     }
 
     /**

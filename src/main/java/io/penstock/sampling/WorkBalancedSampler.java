@@ -27,7 +27,7 @@ final class WorkBalancedSampler {
                 epoch -> new Balanced(base.epoch(epoch), costs, balance, SplitMix64.key(seed, epoch, TAG)));
     }
 
-    private static long cost(LongUnaryOperator costs, long sample) {
+    static long cost(LongUnaryOperator costs, long sample) {
         long cost = costs.applyAsLong(sample);
         if (cost < 0 || cost >= MAX_COST) {
             throw new IllegalArgumentException("sample " + sample + " has cost " + cost + ", expected 0 to "

@@ -56,7 +56,8 @@ final class BatchingVectors {
             }
         }
         return members("orders", orders, "runs", runs, "with_empty_epochs", withEmptyEpochs(random),
-                "with_samples_too_long", withSamplesTooLong(random), "balanced", balanced(new SplittableRandom(SEED)));
+                "with_samples_too_long", withSamplesTooLong(random), "balanced", balanced(new SplittableRandom(SEED)),
+                "by_work", byWork(new SplittableRandom(SEED)));
     }
 
     /** Orders with even work. */
@@ -80,6 +81,60 @@ final class BatchingVectors {
             }
         }
         return orders;
+    }
+
+    /** Runs of batches by work, of any rank, some of which start within an epoch. */
+    private static List<Object> byWork(SplittableRandom random) {
+        List<Object> runs = new ArrayList<>();
+        for (int round = 0; round < 24; round++) {
+            int n = new int[] {1, 5, 30, 60}[round % 4];
+            long[] costs = random.longs(n, 0, round % 3 == 0 ? 5 : 1000).toArray();
+            var budget = new WorkBudget(s -> costs[(int) s], random.nextInt(1, 4), random.nextInt(1, 6),
+                    random.nextInt(1, 5), random.nextInt(1, 12), List.of());
+            List<Object> limits = new ArrayList<>();
+            for (String unit : List.of("tokens", "pixels").subList(0, round % 3)) {
+                long[] sizes = random.longs(n, 0, 40).toArray();
+                boolean isPadded = random.nextBoolean();
+                var limit = new WorkBudget.Limit(unit, random.nextInt(45, 150), s -> sizes[(int) s], isPadded,
+                        isPadded ? random.nextInt(1, 5) : 1);
+                budget = budget.limit(limit);
+                limits.add(members("unit", unit, "most", limit.most(), "padded", isPadded, "multiple_of",
+                        limit.multipleOf(), "sizes", boxed(sizes)));
+            }
+            int world = random.nextInt(1, 5);
+            var shard = new Shard(random.nextInt(world), world, random.nextBoolean() ? TailPolicy.PAD
+                    : TailPolicy.EXACT);
+            long seed = random.nextLong();
+            BatchSampler whole = BatchSampler.of(Sampler.shuffled(n, seed), budget, shard);
+            long start = round % 2 == 0 ? 0 : whole.positionAfter(whole.batchesInEpoch(0) / 2);
+            runs.add(members("costs", boxed(costs), "seed", seed, "group", budget.group(), "batch", budget.batchSize(),
+                    "steps", budget.steps(), "max_samples", budget.maxSamples(), "limits", limits, "world", world,
+                    "rank", shard.rank(), "tail", shard.tail().name().toLowerCase(Locale.ROOT), "start_position", start,
+                    "fingerprint", whole.sampler().fingerprint(), "batches",
+                    given(whole.startingAt(0, start), costs)));
+        }
+        return runs;
+    }
+
+    private static List<Object> given(BatchSampler batches, long[] tokens) {
+        List<Object> given = new ArrayList<>();
+        BatchPlan plan = new BatchPlan(batches.batchSize());
+        for (long number = 0; number < batches.firstBatchOf(2); number++) {
+            long globalSamples = 0;
+            long globalTokens = 0;
+            for (int rank = 0; rank < batches.shard().worldSize(); rank++) {
+                batches.ofRank(rank).plan(number, plan);
+                globalSamples += plan.valid();
+                globalTokens += Arrays.stream(plan.samples(), 0, plan.valid()).map(s -> tokens[(int) s]).sum();
+            }
+            batches.plan(number, plan);
+            LoaderState after = LoaderState.after(batches, number);
+            given.add(members("epoch", plan.epoch(), "first_position", plan.firstPosition(), "valid", plan.valid(),
+                    "samples", Arrays.stream(plan.samples(), 0, plan.count()).boxed().toList(), "after",
+                    List.of(after.epoch(), after.position()), "global_samples", globalSamples, "global_tokens",
+                    globalTokens));
+        }
+        return given;
     }
 
     /** Runs in which a step of some rank fits in no batch. */

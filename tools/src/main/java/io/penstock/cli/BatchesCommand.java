@@ -111,11 +111,13 @@ final class BatchesCommand implements Callable<Integer> {
         WorkBalance.Evenness before = evenness.getFirst();
         WorkBalance.Evenness after = evenness.getLast();
         if (report.isJson()) {
-            report.printLine(Json.members("steps", before.steps(), "before", Json.members("mean", before.mean(),
+            report.printLine(Json.members("steps", before.steps(), "steps_after", after.steps(), "before", Json.members(
+                    "mean", before.mean(),
                     "worst", before.worst()), "after", Json.members("mean", after.mean(), "worst", after.worst())));
         } else {
             report.printLine("the slowest rank's work over the mean of the ranks, in "
-                    + NumberText.count(before.steps(), "step"));
+                    + NumberText.count(before.steps(), "step") + (after.steps() == before.steps() ? ""
+                            : ", after in " + NumberText.count(after.steps(), "step")));
             report.printLine(row("before", before));
             report.printLine(row("after", after));
         }

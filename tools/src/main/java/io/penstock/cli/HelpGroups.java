@@ -21,8 +21,9 @@ final class HelpGroups {
 
     private static Map<String, List<String>> groups() {
         Map<String, List<String>> groups = new LinkedHashMap<>();
-        groups.put("Run", List.of("--step", "--row", "--chars", "--steps", "--step-ms", "--warmup", "--limit",
-                "--epochs", "--every", "--values", "--budget", "--cold", "--search-seed"));
+        groups.put("Run", List.of("--step", "--row", "--chars", "--losses", "--worst",
+                "--first-step", "--accumulate", "--steps", "--step-ms", "--warmup", "--limit",
+                "--epochs", "--every", "--cost", "--values", "--budget", "--cold", "--search-seed"));
         groups.put("Input", List.of("--format", "--dtype", "--shape", "--member", "--fields", "--skip-incomplete",
                 "--verify", "--bad-samples", "--max-decoded", "--max-ratio",
                 "--max-window"));
@@ -42,7 +43,8 @@ final class HelpGroups {
         groups.put("Batches", List.of("--batch", "--drop-last", "--token-budget", "--max-samples", "--bucket-window",
                 "--bucket-group", "--length-field"));
         groups.put("Ranks", List.of("--rank", "--world", "--ranks-from-environment", "--tail", "--balance-window",
-                "--balance-square", "--balance-alike"));
+                "--balance-square", "--balance-cost", "--balance-alike", "--balance-tokens", "--balance-padded",
+                "--balance-samples", "--balance-group"));
         groups.put("Resume", List.of("--state", "--epoch", "--skip"));
         groups.put("Workers, memory and device", List.of("--workers", "--prefetch", "--read", "--read-ahead",
                 "--settings", "--memory", "--device", "--transfer"));

@@ -63,6 +63,28 @@ final class ListedOrder {
         }
     }
 
+    /**
+     * Returns the whole numbers of a file, one for each sample.
+     *
+     * @param option that named the file
+     * @throws IllegalArgumentException if the numbers do not fit
+     */
+    static long[] longs(String option, Path file, long size) {
+        try (TensorStore store = TensorStore.open(file)) {
+            if (store.tensors().size() != 1 || store.tensors().getFirst().rank() != 1
+                    || store.tensor(0).elementCount() != size) {
+                throw new IllegalArgumentException(option + ": found " + store.tensors() + " in " + file
+                        + ", expected one array of numbers, one per sample (" + size + ")");
+            }
+            Tensor numbers = store.tensor(0);
+            return LongStream.range(0, size).map(numbers::getLong).toArray();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (UnsupportedOperationException | IndexOutOfBoundsException | ArithmeticException e) {
+            throw new IllegalArgumentException(option + ": " + file + ": " + e.getMessage(), e);
+        }
+    }
+
     private static double[] doubles(Tensor numbers) {
         return LongStream.range(0, Math.toIntExact(numbers.elementCount())).mapToDouble(numbers::getDouble).toArray();
     }

@@ -5,8 +5,11 @@ import io.penstock.collate.PadAnswers;
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.Documents;
 import io.penstock.dataset.Lengths;
+import io.penstock.dataset.PackedSequences;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.format.webdataset.WebDatasetSource;
 import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.loader.BadSamplePolicy;
 import io.penstock.loader.DataLoader;
@@ -19,6 +22,7 @@ import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.sampling.WorkBalance;
+import io.penstock.sampling.WorkBudget;
 import io.penstock.state.LoaderState;
 import io.penstock.stream.StreamDataset;
 import io.penstock.text.NumberText;
@@ -30,6 +34,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -76,14 +81,41 @@ final class PlanOptions {
             description = "With --balance-window: each step has samples of about the same length.")
     private boolean balanceAlike;
 
+    @Option(names = "--balance-cost", paramLabel = "FILE",
+            description = "With --balance-window: the cost of each sample, whole numbers in FILE (.npy or any tensor"
+                    + " store), such as 'penstock stats --cost' writes.")
+    private @Nullable Path balanceCost;
+
+    @Option(names = "--balance-tokens", paramLabel = "TOKENS",
+            description = "With --balance-window: each rank takes as many samples as even work needs, --batch on"
+                    + " average, and at most TOKENS tokens.")
+    private @Nullable Long balanceTokens;
+
+    @Option(names = "--balance-padded", paramLabel = "TOKENS",
+            description = "The same, at most TOKENS tokens with padding.")
+    private @Nullable Long balancePadded;
+
+    @Option(names = "--balance-samples", paramLabel = "N",
+            description = "The same, at most N samples; default: 4 times --batch.")
+    private @Nullable Integer balanceSamples;
+
+    @Option(names = "--balance-group", paramLabel = "RANKS",
+            description = "With --balance-tokens, --balance-padded or --balance-samples: the ranks to be even for,"
+                    + " which a resumed run of other ranks keeps; default: --world.")
+    private @Nullable Integer balanceGroup;
+
     @Option(names = "--length-field", paramLabel = "NAME",
             description = "Field whose length --token-budget, --bucket-window and --balance-window use; default: the"
                     + " only variable-length field.")
     private @Nullable String lengthField;
 
+    /** The order before ranks are balanced, once batches were made. */
+    private @Nullable Sampler unbalanced;
+
     /** The length of each sample, once it was needed, of the source that it was needed for. */
     private @Nullable LongUnaryOperator lengths;
     private @Nullable SampleSource lengthsOf;
+    private @Nullable LongUnaryOperator fileCosts;
 
     @ArgGroup(exclusive = false)
     private OrderOptions order = new OrderOptions();
@@ -162,8 +194,14 @@ final class PlanOptions {
         if (lengthField != null && tokenBudget == null && bucketWindow == null && balanceWindow == null) {
             throw new UsageException("--length-field needs --token-budget, --bucket-window or --balance-window");
         }
-        if (balanceWindow == null && balanceAlike) {
-            throw new UsageException("--balance-alike needs --balance-window");
+        if (balanceWindow == null && (balanceAlike || balanceCost != null || isByWork() || balanceGroup != null)) {
+            throw new UsageException("--balance-alike, --balance-cost, --balance-tokens, --balance-padded,"
+                    + " --balance-samples and --balance-group need --balance-window");
+        }
+        if (isByWork() ? balanceAlike : balanceGroup != null) {
+            throw new UsageException(balanceAlike ? "--balance-alike: found with --balance-tokens, --balance-padded or"
+                    + " --balance-samples, expected it without them: steps are of even work with them"
+                    : "--balance-group needs --balance-tokens, --balance-padded or --balance-samples");
         }
         if (balanceWindow != null && tokenBudget != null) {
             throw new UsageException("--balance-window: found with --token-budget, expected --batch: ranks take the"
@@ -179,8 +217,11 @@ final class PlanOptions {
                             tail);
             rank = shard.rank();
             world = shard.worldSize();
-            Sampler sampler = balanced(source, bucketed(source, order.sampler(source)));
-            BatchSampler whole = tokenBudget == null ? BatchSampler.of(sampler, batch, shard)
+            Sampler base = bucketed(source, order.sampler(source));
+            unbalanced = base;
+            Sampler sampler = isByWork() ? base : balanced(source, base);
+            BatchSampler whole = isByWork() ? BatchSampler.of(sampler, workBudget(source), shard)
+                    : tokenBudget == null ? BatchSampler.of(sampler, batch, shard)
                     : isStream(source) ? BatchSampler.arriving(sampler, budget(tokenBudget), lengths(source), shard)
                     : BatchSampler.of(sampler, budget(tokenBudget), lengths(source), shard);
             BatchSampler all = (dropLast ? whole.droppingLast() : whole)
@@ -230,23 +271,73 @@ final class PlanOptions {
                 : Sampler.lengthBucketed(base, lengths(source), bucketWindow, bucketGroup, order.seed());
     }
 
+    /** Whether ranks take as many samples as even work needs, instead of equal numbers. */
+    private boolean isByWork() {
+        return balanceTokens != null || balancePadded != null || balanceSamples != null;
+    }
+
+    private WorkBudget workBudget(SampleSource source) {
+        checkBalanced(source);
+        WorkBudget budget = WorkBudget.of(Objects.requireNonNullElse(balanceGroup, world), batch, costs(source))
+                .over(Objects.requireNonNull(balanceWindow));
+        if (balanceSamples != null) {
+            budget = budget.maxSamples(balanceSamples);
+        }
+        if (balanceTokens != null) {
+            budget = budget.limit(WorkBudget.Limit.sum("tokens", balanceTokens, lengths(source)));
+        }
+        return balancePadded == null ? budget
+                : budget.limit(WorkBudget.Limit.padded("tokens", balancePadded, lengths(source)));
+    }
+
+    private static void checkBalanced(SampleSource source) {
+        if (isStream(source)) {
+            throw new IllegalArgumentException("--balance-window: found with --source, expected a store");
+        }
+    }
+
     private Sampler balanced(SampleSource source, Sampler base) {
         if (balanceWindow == null) {
             return base;
         }
-        if (isStream(source)) {
-            throw new IllegalArgumentException("--balance-window: found with --source, expected a store");
-        }
+        checkBalanced(source);
         WorkBalance balance = WorkBalance.of(world, batch).over(balanceWindow);
         return Sampler.workBalanced(base, costs(source), balanceAlike ? balance.alike() : balance, order.seed());
     }
 
-    private LongUnaryOperator costs(SampleSource source) {
+    /** The cost of each sample: as a file says, or by its length. */
+    LongUnaryOperator costs(SampleSource source) {
+        if (balanceCost != null) {
+            LongUnaryOperator known = fileCosts;
+            if (known == null) {
+                long[] costs = ListedOrder.longs("--balance-cost", balanceCost, source.dataset().size());
+                known = sample -> costs[(int) sample];
+                fileCosts = known;
+            }
+            return known;
+        }
+        if (source.dataset() instanceof PackedSequences packed) {
+            return sample -> packedCost(packed, sample);
+        }
         LongUnaryOperator of = lengths(source);
-        return sample -> {
-            long length = of.applyAsLong(sample);
-            return length * (balanceSquare + length);
-        };
+        return sample -> cost(of.applyAsLong(sample));
+    }
+
+    private long cost(long length) {
+        return length * (balanceSquare + length);
+    }
+
+    /** The cost of the documents in a sequence: none attends to another. */
+    private long packedCost(PackedSequences packed, long sample) {
+        Span piece = new Span();
+        FieldSource.InParts pieces = packed.source(0).bytes();
+        long tokenBytes = packed.fields().getFirst().dtype().byteSize();
+        long cost = 0;
+        for (int part = 0; part < packed.parts(sample); part++) {
+            pieces.place().locate(sample, part, piece);
+            cost += cost(piece.byteSize() / tokenBytes);
+        }
+        return cost;
     }
 
     /**
@@ -259,9 +350,12 @@ final class PlanOptions {
         if (balanceWindow == null) {
             throw new UsageException("--explain-balance needs --balance-window");
         }
+        LongUnaryOperator costs = costs(source);
         WorkBalance balance = WorkBalance.of(world, batch);
-        return Stream.of(bucketed(source, order.sampler(source)), batches.sampler())
-                .map(sampler -> balance.measure(sampler.epoch(epoch), costs(source), mostSteps)).toList();
+        WorkBalance.Evenness before = balance.measure(Objects.requireNonNull(unbalanced).epoch(epoch), costs,
+                mostSteps);
+        return List.of(before, isByWork() ? workBudget(source).measure(batches, mostSteps)
+                : balance.measure(batches.sampler().epoch(epoch), costs, mostSteps));
     }
 
     private TokenBudget budget(long tokens) {
@@ -315,6 +409,9 @@ final class PlanOptions {
         if (tokenBudget != null) {
             builder.tokenBudget(budget(tokenBudget), lengths(source));
         }
+        if (isByWork()) {
+            builder.sampler(Objects.requireNonNull(unbalanced)).workBudget(workBudget(source));
+        }
         prefetch().ifPresent(builder::prefetch);
         if (readAhead != null) {
             UsageException.requireAtLeast(0, "--read-ahead", readAhead);
@@ -326,7 +423,7 @@ final class PlanOptions {
     /** The most samples that a batch can have: no more than an epoch has. */
     private int samplesOfBatch(SampleSource source, BatchSampler batches) {
         long size = batches.sampler().size();
-        return tokenBudget != null || isStream(source) ? batches.batchSize()
+        return tokenBudget != null || isByWork() || isStream(source) ? batches.batchSize()
                 : (int) Math.min(batches.batchSize(), tail == TailPolicy.DROP ? size / world
                         : Math.ceilDiv(size, (long) world));
     }
@@ -369,6 +466,12 @@ final class PlanOptions {
         return skip;
     }
 
+    /** The rank that was given, or all ranks of the world if none was. */
+    List<Integer> ranks() {
+        return givenRank != null || ranksFromEnvironment ? List.of(rank)
+                : IntStream.range(0, world).boxed().toList();
+    }
+
     /** The number of batches left in the epoch or, if none is left, in the next epoch that has any. */
     static long restOfEpoch(BatchSampler batches) {
         return batches.batchesInEpoch(batches.epochOf(0));
@@ -392,7 +495,7 @@ final class PlanOptions {
                 "samples_in_epoch", isStream(source) ? null : batches.sampler().size());
         fields.putAll(source.cut());
         fields.putAll(Json.members("batch", tokenBudget == null ? batch : null, "token_budget", tokenBudget,
-                "max_samples", tokenBudget == null ? null : batches.batchSize(),
+                "max_samples", tokenBudget == null && !isByWork() ? null : batches.batchSize(),
                 "batches_in_epoch", isStream(source) ? null
                         : batches.batchesInEpoch(batches.startEpoch() + 1),
                 "shuffled", !order.isSequential(), "seed", order.isSequential() ? null : order.seed(),
@@ -405,7 +508,8 @@ final class PlanOptions {
     String text(SampleSource source, BatchSampler batches) {
         return (isStream(source) ? "source   " : "store    ") + source.path() + " (" + source.kind() + "): "
                 + source.text() + ", " + order.text() + "\n"
-                + "batch    " + (tokenBudget == null ? NumberText.count(batch, "sample") : budget(tokenBudget))
+                + "batch    " + (tokenBudget != null ? budget(tokenBudget)
+                        : NumberText.count(batch, "sample") + (isByWork() ? " on average, of even work" : ""))
                 + (samplesOfBatch(source, batches) < batches.batchSize() ? " (there are " + samplesOfBatch(source,
                         batches) + " per epoch" + (world == 1 ? "" : " and rank") + ")" : "")
                 + (isStream(source) ? "" : ", "

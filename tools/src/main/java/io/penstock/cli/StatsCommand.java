@@ -8,13 +8,25 @@ import io.penstock.diagnose.data.DataProfile;
 import io.penstock.diagnose.data.DataShapeException;
 import io.penstock.diagnose.data.DataStatistics;
 import io.penstock.diagnose.data.DriftLimits;
+import io.penstock.format.npy.NpyWriter;
+import io.penstock.json.Json;
 import io.penstock.loader.DataLoader;
+import io.penstock.memory.DType;
+import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.store.IfExists;
+import io.penstock.text.NumberText;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.LongSummaryStatistics;
 import java.util.concurrent.Callable;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -50,6 +62,11 @@ final class StatsCommand implements Callable<Integer> {
 
     @Option(names = "--save", paramLabel = "FILE", description = "Save the statistics as a baseline for later runs.")
     private @Nullable Path save;
+
+    @Option(names = "--cost", paramLabel = "FILE",
+            description = "Instead of statistics: measure each sample's length L once, and write its cost"
+                    + " L*(TOKENS + L), with the TOKENS of --balance-square, to FILE (.npy) for --balance-cost.")
+    private @Nullable Path cost;
 
     @Option(names = "--fail-on-drift", description = "Exit with status 1 if anything changed.")
     private boolean failOnDrift;
@@ -91,8 +108,12 @@ final class StatsCommand implements Callable<Integer> {
             UsageException.requireAtLeast(1, "--limit", limit);
         }
         UsageException.requireFolder("--save", save);
+        UsageException.requireFolder("--cost", cost);
         DataProfile baseline = baseline();
         try (SampleSource source = samples.open(names, storeOptions)) {
+            if (cost != null) {
+                return writeCosts(source, cost);
+            }
             BatchSampler batches = plan.batches(source);
             DataStatistics statistics = DataStatistics.builder().every(every).maxValues(values).build();
             long count = count(batches);
@@ -127,6 +148,22 @@ final class StatsCommand implements Callable<Integer> {
                     : plan.text(source, batches) + result.text());
             return failOnDrift && result.hasDrift() ? ExitCode.FAILURE : ExitCode.SUCCESS;
         }
+    }
+
+    private int writeCosts(SampleSource source, Path file) throws IOException {
+        LongUnaryOperator costs = UsageException.valid(() -> plan.costs(source));
+        long[] all = LongStream.range(0, source.dataset().size()).map(costs).toArray();
+        try (Arena arena = Arena.ofConfined()) {
+            NpyWriter.write(file, Tensor.of(arena.allocateFrom(ValueLayout.JAVA_LONG, all), DType.I64, all.length),
+                    IfExists.REPLACE);
+        }
+        LongSummaryStatistics summary = LongStream.of(all).summaryStatistics();
+        report.print(report.isJson() ? Json.members("file", file.toString(), "samples", all.length, "least",
+                summary.getMin(), "mean", summary.getAverage(), "greatest", summary.getMax())
+                : String.format(Locale.ROOT, "cost     %s: %s, %,d to %,d, mean %,.0f%n", file,
+                        NumberText.count(all.length, "sample"), summary.getMin(), summary.getMax(),
+                        summary.getAverage()));
+        return ExitCode.SUCCESS;
     }
 
     private @Nullable DataProfile baseline() throws IOException {
