@@ -146,6 +146,43 @@ abstract class BlockDecoder {
         LONGS.set(out, place(target, row), bits);
     }
 
+    /** Where the values of a target are in this block, its mask's, and the bytes from row to row. */
+    final class Numbers {
+
+        private final Target target;
+        private final Kind kind;
+        private final int stride;
+        private int at;
+        private int maskAt;
+
+        Numbers(Target target) {
+            this.target = target;
+            this.kind = target.type().kind();
+            this.stride = target.stride();
+        }
+
+        /** Goes to the block whose rows are decoded next. */
+        void begin() {
+            at = rows * target.before() + target.within();
+            maskAt = target.maskBefore() < 0 ? -1 : rows * target.maskBefore() + target.maskWithin();
+        }
+
+        /** Puts the number that was read last. */
+        void put(int row, DecimalText number, byte[] bytes) {
+            int place = at + row * stride;
+            if (kind == Kind.F32) {
+                INTS.set(out, place, Float.floatToRawIntBits(number.floatValue(bytes)));
+            } else if (kind == Kind.F64) {
+                LONGS.set(out, place, Double.doubleToRawLongBits(number.doubleValue(bytes)));
+            } else {
+                putNumber(target, row, number, bytes);
+            }
+            if (maskAt >= 0) {
+                mask(target, row, (byte) 1);
+            }
+        }
+    }
+
     /** Puts the number that was read last. */
     final void putNumber(Target target, int row, DecimalText number, byte[] bytes) {
         switch (target.type().kind()) {

@@ -5,10 +5,12 @@ import io.penstock.format.csv.ColumnType.Kind;
 import io.penstock.format.csv.RowLayout.Target;
 import io.penstock.format.csv.TableOptions.Ragged;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Decodes blocks of a CSV file. For one thread. */
 final class CsvDecoder extends BlockDecoder {
@@ -19,6 +21,8 @@ final class CsvDecoder extends BlockDecoder {
     private final Ragged ragged;
     /** What becomes of each field of the file. */
     private final Target[][] targets;
+    /** For each field that is one number, where it goes; null for others. */
+    private final @Nullable Numbers[] numbers;
     /** What this file has no fields for. */
     private final Target[] absent;
     private final DecimalText number = new DecimalText();
@@ -30,6 +34,8 @@ final class CsvDecoder extends BlockDecoder {
         this.ragged = ragged;
         this.targets = names.stream().map(name -> layout.targets.getOrDefault(name, List.of()).toArray(NONE))
                 .toArray(Target[][]::new);
+        this.numbers = Arrays.stream(targets).map(those -> those.length == 1 && those[0].type().kind().isNumber()
+                ? new Numbers(those[0]) : null).toArray(Numbers[]::new);
         Set<String> own = new HashSet<>(names);
         List<Target> others = new ArrayList<>();
         for (Map.Entry<String, List<Target>> entry : layout.targets.entrySet()) {
@@ -66,6 +72,11 @@ final class CsvDecoder extends BlockDecoder {
 
     @Override
     int decodeRows(int length, int expected) {
+        for (Numbers each : numbers) {
+            if (each != null) {
+                each.begin();
+            }
+        }
         int at = 0;
         int row = 0;
         while (row < expected) {
@@ -75,7 +86,7 @@ final class CsvDecoder extends BlockDecoder {
             }
             int column = 0;
             while (true) {
-                int stop = column < targets.length ? field(targets[column], at, length, row)
+                int stop = column < targets.length ? field(column, at, length, row)
                         : fields.read(text, at, length);
                 if (stop < 0) {
                     return row;
@@ -102,14 +113,16 @@ final class CsvDecoder extends BlockDecoder {
         return row;
     }
 
-    private int field(Target[] into, int at, int length, int row) {
-        if (into.length == 1 && into[0].type().kind().isNumber()) {
+    private int field(int column, int at, int length, int row) {
+        Numbers numeric = numbers[column];
+        if (numeric != null) {
             int stop = number.read(text, at, fields.decimal);
             if (stop >= 0 && fields.isEnd(text[stop])) {
-                putNumber(into[0], row, number, text);
+                numeric.put(row, number, text);
                 return stop;
             }
         }
+        Target[] into = targets[column];
         int stop = fields.read(text, at, length);
         if (stop < 0 || into.length == 0) {
             return stop;

@@ -17,7 +17,7 @@ final class CsvHeader {
     }
 
     /** Builds the index of a file. */
-    static RowBlocks index(TextFile text, TableOptions options) {
+    static RowBlocks index(TextFile text, TableOptions options, int blockBytes) {
         long start = text.start();
         byte[] bytes = new byte[0];
         int length = 0;
@@ -66,8 +66,8 @@ final class CsvHeader {
         }
         char separator = delimiter;
         int rows = options.header() ? next : at;
-        return new RowIndexer(text, () -> new CsvRows(new CsvFields(options, separator), options.ragged(), isCategory))
-                .index(start + rows, RowBlocks.count(bytes, 0, rows), names, delimiter);
+        return new RowIndexer(text, blockBytes, () -> new CsvRows(new CsvFields(options, separator), options.ragged(),
+                isCategory)).index(start + rows, RowBlocks.count(bytes, 0, rows), names, delimiter);
     }
 
     /** Returns the delimiter of a first row. */

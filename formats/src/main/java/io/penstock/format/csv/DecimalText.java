@@ -24,6 +24,7 @@ final class DecimalText {
     private static final int LEAST_POWER = -342;
     private static final int MOST_POWER = 308;
     private static final int EXACT_POWERS = 22;
+    private static final long[] SMALL_POWERS = {1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000};
     private static final double[] POWERS = new double[EXACT_POWERS + 1];
     /** The first 128 bits of each power of ten, the higher 64 first. */
     private static final long[] LEADING_BITS = new long[2 * (MOST_POWER - LEAST_POWER + 1)];
@@ -71,11 +72,16 @@ final class DecimalText {
             p++;
         }
         int first = p;
-        long value = 0;
-        int digit = bytes[p] - '0';
-        while (digit >= 0 && digit <= 9) {
-            value = 10 * value + digit;
-            digit = bytes[++p] - '0';
+        long word = (long) WORDS.get(bytes, p);
+        int run = digitsOf(word);
+        long value = valueOf(word << Byte.SIZE << 7 * Byte.SIZE - Byte.SIZE * run);
+        p += run;
+        if (run == Long.BYTES - 1) {
+            int digit = bytes[p] - '0';
+            while (digit >= 0 && digit <= 9) {
+                value = 10 * value + digit;
+                digit = bytes[++p] - '0';
+            }
         }
         int count = p - first;
         int exponent = 0;
@@ -83,16 +89,16 @@ final class DecimalText {
         if (bytes[p] == decimalPoint) {
             real = true;
             int fraction = ++p;
-            long word = (long) WORDS.get(bytes, p);
-            while (areDigits(word)) {
-                value = 100_000_000 * value + valueOf(word);
-                p += Long.BYTES;
-                word = (long) WORDS.get(bytes, p);
-            }
-            digit = bytes[p] - '0';
-            while (digit >= 0 && digit <= 9) {
-                value = 10 * value + digit;
-                digit = bytes[++p] - '0';
+            word = (long) WORDS.get(bytes, p);
+            run = digitsOf(word);
+            value = value * SMALL_POWERS[run] + valueOf(word << Byte.SIZE << 7 * Byte.SIZE - Byte.SIZE * run);
+            p += run;
+            if (run == Long.BYTES - 1) {
+                int digit = bytes[p] - '0';
+                while (digit >= 0 && digit <= 9) {
+                    value = 10 * value + digit;
+                    digit = bytes[++p] - '0';
+                }
             }
             exponent = fraction - p;
             count += p - fraction;
@@ -108,7 +114,7 @@ final class DecimalText {
             }
             int start = q;
             int more = 0;
-            digit = bytes[q] - '0';
+            int digit = bytes[q] - '0';
             while (digit >= 0 && digit <= 9) {
                 more = Math.min(MAX_EXPONENT, 10 * more + digit);
                 digit = bytes[++q] - '0';
@@ -143,12 +149,14 @@ final class DecimalText {
         return count <= MAX_EXACT_DIGITS;
     }
 
-    private static boolean areDigits(long word) {
-        return ((word & 0xF0F0F0F0F0F0F0F0L | (word + 0x0606060606060606L & 0xF0F0F0F0F0F0F0F0L) >>> 4))
-                == 0x3333333333333333L;
+    /** Returns how many digits a word begins with, but 7 at most. */
+    private static int digitsOf(long word) {
+        long values = word ^ 0x3030303030303030L;
+        long others = ((values & 0x7F7F7F7F7F7F7F7FL) + 0x7676767676767676L | values) & 0x8080808080808080L;
+        return Long.numberOfTrailingZeros(others | 1L << 63) >>> 3;
     }
 
-    /** Returns the value of eight digits. */
+    /** Returns the value of eight digits, or of fewer behind bytes of zero. */
     private static long valueOf(long word) {
         long pairs = (word & 0x0F0F0F0F0F0F0F0FL) * 2561 >>> 8;
         long fours = (pairs & 0x00FF00FF00FF00FFL) * 6553601 >>> 16;

@@ -32,6 +32,7 @@ final class RowIndexer {
     private final TextFile text;
     private final Supplier<RowReader> readers;
     private final long textEnd;
+    private final int blockBytes;
     private final ThreadLocal<byte[]> buffers =
             ThreadLocal.withInitial(() -> new byte[RowBlocks.BLOCK_BYTES + 2 * SLACK_BYTES]);
 
@@ -45,8 +46,10 @@ final class RowIndexer {
             long problemAt) {
     }
 
-    RowIndexer(TextFile text, Supplier<RowReader> readers) {
+    /** Blocks are the rows that begin in so many bytes, {@link RowBlocks#BLOCK_BYTES} but in tests. */
+    RowIndexer(TextFile text, int blockBytes, Supplier<RowReader> readers) {
         this.text = text;
+        this.blockBytes = blockBytes;
         this.readers = readers;
         this.textEnd = text.byteSize();
     }
@@ -61,8 +64,8 @@ final class RowIndexer {
         long next = start;
         lines[0] = linesBefore;
         offsets[0] = start;
-        long chunks = Math.ceilDiv(textEnd, (long) RowBlocks.BLOCK_BYTES);
-        for (long from = start / RowBlocks.BLOCK_BYTES; from < chunks; from += CHUNKS_AT_ONCE) {
+        long chunks = Math.ceilDiv(textEnd, (long) blockBytes);
+        for (long from = start / blockBytes; from < chunks; from += CHUNKS_AT_ONCE) {
             long begin = from;
             int count = (int) Math.min(CHUNKS_AT_ONCE, chunks - from);
             // Those that the last row reaches over would be read in vain.
@@ -70,7 +73,7 @@ final class RowIndexer {
             long known = next;
             IntStream.range(0, count).parallel().forEach(i -> guessed[i] = guess(begin + i, known));
             for (int i = 0; i < count; i++) {
-                long end = Math.min(textEnd, (begin + i + 1) * RowBlocks.BLOCK_BYTES);
+                long end = Math.min(textEnd, (begin + i + 1) * blockBytes);
                 if (next >= end) {
                     continue;
                 }
@@ -131,8 +134,8 @@ final class RowIndexer {
     }
 
     private @Nullable Chunk guess(long number, long known) {
-        long begin = number * RowBlocks.BLOCK_BYTES;
-        long end = Math.min(textEnd, begin + RowBlocks.BLOCK_BYTES);
+        long begin = number * blockBytes;
+        long end = Math.min(textEnd, begin + blockBytes);
         if (known >= end) {
             return null;
         }

@@ -208,6 +208,12 @@ public final class TextTable implements RecordStore {
 
     private static TextTable open(Location path, Kind kind, TableOptions options, @Nullable String member,
             DecodeLimit limit) throws IOException {
+        return open(path, kind, options, member, limit, RowBlocks.BLOCK_BYTES);
+    }
+
+    /** Opens a table in blocks of another size, for tests. */
+    static TextTable open(Location path, Kind kind, TableOptions options, @Nullable String member, DecodeLimit limit,
+            int blockBytes) throws IOException {
         String ending = path.isFolder() ? kind.endingIn(path) : "";
         if (ending == null) {
             throw new MalformedStoreException(path, "a folder", "only files of one of " + kind.endings + " in it");
@@ -220,8 +226,9 @@ public final class TextTable implements RecordStore {
                 TextFile text = TextFile.open(file, limit);
                 try {
                     RowBlocks index = RowBlocks.of(text, kind.format + options.indexed(), () ->
-                            kind == Kind.CSV ? CsvHeader.index(text, options)
-                                    : new RowIndexer(text, JsonLineRows::new).index(text.start(), 0, List.of(), ','));
+                            kind == Kind.CSV ? CsvHeader.index(text, options, blockBytes)
+                                    : new RowIndexer(text, blockBytes, JsonLineRows::new)
+                                            .index(text.start(), 0, List.of(), ','));
                     parts.add(new Part(text, index, blocks, new ConcurrentLinkedQueue<>()));
                     blocks = Math.addExact(blocks, index.blocks());
                 } catch (UncheckedIOException e) {
