@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Formats of tables, of scientific files and of key-value stores: Arrow, Parquet, CSV, JSON lines, HDF5, LMDB, MosaicML's
- * shards. They are found by {@code Store.open} where this module is.
+ * Formats of tables, of scientific files and of key-value stores: Arrow, Parquet, CSV, JSON lines, HDF5, LMDB,
+ * MosaicML's shards. They are found by {@code Store.open} where this module is.
  */
 module io.penstock.formats {
     requires transitive io.penstock;

@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The fields of a row, as RFC 4180 has them: between delimiters, or in quotes, in which two quotes are one. A quote that
- * does not begin a field is a character. A carriage return alone ends a row too. For one thread.
+ * The fields of a row, as RFC 4180 has them: between delimiters, or in quotes, in which two quotes are one. A quote
+ * that does not begin a field is a character. A carriage return alone ends a row too. For one thread.
  */
 final class CsvFields {
 

@@ -103,7 +103,8 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
     private static @Nullable RowBlocks parse(byte[] bytes, TextFile text, String options) {
         MemorySegment all = MemorySegment.ofArray(bytes);
         if (bytes.length < HEADER_BYTES || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)
-                || all.get(LittleEndian.I32, VERSION_AT) != VERSION || all.get(LittleEndian.I32, CRC_AT) != crc(bytes)) {
+                || all.get(LittleEndian.I32, VERSION_AT) != VERSION
+                || all.get(LittleEndian.I32, CRC_AT) != crc(bytes)) {
             return null;
         }
         int jsonBytes = all.get(LittleEndian.I32, JSON_BYTES_AT);

@@ -170,10 +170,10 @@ final class RowIndexer {
             int next = reader.row(bytes, at, length, isEnd);
             if (next == RowReader.INCOMPLETE) {
                 if (isEnd || length - at > maxRowBytes) {
-                    return isEnd && maxRowBytes == MAX_ROW_BYTES ? new Chunk(start, start + at, rows, 0, reader,
-                            "a field in quotes that do not end", start + at)
-                            : maxRowBytes == MAX_ROW_BYTES ? new Chunk(start, start + at, rows, 0, reader,
-                            "a row of more than " + maxRowBytes + " bytes (does a quote have no end?)", start + at) : null;
+                    // A guess that leads nowhere is given up: the chunk is read again if it matters.
+                    return maxRowBytes != MAX_ROW_BYTES ? null : new Chunk(start, start + at, rows, 0, reader, isEnd
+                            ? "a field in quotes that do not end"
+                            : "a row of more than " + maxRowBytes + " bytes (does a quote have no end?)", start + at);
                 }
                 int more = (int) Math.min(2L * length + SLACK_BYTES, textEnd - start);
                 bytes = load(bytes, start, length, more);

@@ -112,8 +112,8 @@ final class RowLayout {
             @Nullable Categories texts) {
         if (missing.isPresent() && (type.kind() == Kind.TEXT
                 || !type.kind().dtype.isFloat() && missing.get() != Math.rint(missing.get()))) {
-            throw new IllegalArgumentException("column '" + name + "': found " + missing.get() + " for missing values of"
-                    + " a column of " + type.arrowName() + ", expected a number that it can have");
+            throw new IllegalArgumentException("column '" + name + "': found " + missing.get() + " for missing values"
+                    + " of a column of " + type.arrowName() + ", expected a number that it can have");
         }
         if (texts != null) {
             categories.put(name, texts.texts());

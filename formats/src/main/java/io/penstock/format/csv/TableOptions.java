@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *  "features": {"x": {"columns": ["age", "height"], "missing": 0, "mask": true}}}
  * }
  *
- * @param delimiter what separates the fields; empty to find it in the first line: a comma, or else a semicolon, a tab or
- *     a vertical bar
+ * @param delimiter what separates the fields; empty to find it in the first line: a comma, or else a semicolon, a tab
+ *     or a vertical bar
  * @param quote what begins and ends a field that may contain anything; empty if nothing does
  * @param header whether the first row has the names of the columns
  * @param names the names of the columns instead of those of a header; empty for {@code f0}, {@code f1} and so on
@@ -59,8 +59,8 @@ public record TableOptions(Optional<Character> delimiter, Optional<Character> qu
      * The declared type of a column.
      *
      * @param type {@code i32}, {@code i64}, {@code f32}, {@code f64}, {@code bool}, {@code date}, {@code timestamp[us]}
-     *     (or {@code s}, {@code ms}, {@code ns}), {@code text}, {@code category}, {@code hash:BUCKETS}, {@code skip}; or
-     *     {@code found}
+     *     (or {@code s}, {@code ms}, {@code ns}), {@code text}, {@code category}, {@code hash:BUCKETS}, {@code skip};
+     *     or {@code found}
      * @param missing the number that stands for missing values, which may be NaN; empty if the row has no value then
      */
     public record Declared(String type, Optional<Double> missing) {
@@ -164,7 +164,8 @@ public record TableOptions(Optional<Character> delimiter, Optional<Character> qu
      * @param all the names
      */
     public TableOptions withNames(String... all) {
-        return new TableOptions(delimiter, quote, false, List.of(all), decimal, missingWords, ragged, columns, features);
+        return new TableOptions(delimiter, quote, false, List.of(all), decimal, missingWords, ragged, columns,
+                features);
     }
 
     /**

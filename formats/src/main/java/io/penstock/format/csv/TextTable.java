@@ -11,7 +11,6 @@ import io.penstock.format.table.TableInspection;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.publish.DecodedSpill;
 import io.penstock.json.Json;
@@ -326,8 +325,8 @@ public final class TextTable implements RecordStore {
     public List<String> categories(String column) {
         List<String> texts = layout.categories.get(column);
         if (texts == null) {
-            throw new IllegalArgumentException(path + ": found the column '" + column + "', expected one of categories: "
-                    + layout.categories.keySet());
+            throw new IllegalArgumentException(path + ": found the column '" + column + "', expected one of"
+                    + " categories: " + layout.categories.keySet());
         }
         return texts;
     }

@@ -4,6 +4,7 @@ package io.penstock.format.csv;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -43,12 +44,12 @@ class DecimalTextTest {
         Random random = new Random(12);
         for (int i = 0; i < NUMBERS / 10; i++) {
             long mantissa = (1L << 53) + random.nextLong(1L << 53);
-            check(new java.math.BigDecimal(2 * mantissa + 1).toPlainString());
+            check(new BigDecimal(2 * mantissa + 1).toPlainString());
             float value = Math.abs(Float.intBitsToFloat(random.nextInt()));
             if (Float.isFinite(value)) {
-                check(new java.math.BigDecimal(value).add(new java.math.BigDecimal(Math.nextUp(value)
+                check(new BigDecimal(value).add(new BigDecimal(Math.nextUp(value)
                         < Float.POSITIVE_INFINITY ? Math.nextUp(value) : value))
-                        .divide(new java.math.BigDecimal(2)).toString());
+                        .divide(new BigDecimal(2)).toString());
             }
         }
     }

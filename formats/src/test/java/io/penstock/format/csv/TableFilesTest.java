@@ -12,6 +12,7 @@ import io.penstock.json.JsonFields;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -93,8 +94,9 @@ class TableFilesTest {
     }
 
     private static List<String> contents(RecordStore table) throws IOException {
-        List<JsonFields> described = JsonFields.parse(Json.write(table.inspect(Inspection.Depth.STRUCTURE, (_, _) -> { })
-                .details().get("table")), "a table").objects("columns");
+        Inspection inspection = table.inspect(Inspection.Depth.STRUCTURE, Progress.NONE);
+        List<JsonFields> described = JsonFields.parse(Json.write(inspection.details().get("table")), "a table")
+                .objects("columns");
         List<String> all = new ArrayList<>();
         for (int c = 0; c < table.columns().size(); c++) {
             List<Object> values = new ArrayList<>();

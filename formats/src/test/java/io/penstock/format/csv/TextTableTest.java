@@ -44,6 +44,10 @@ class TextTableTest {
         return Files.writeString(folder.resolve(name), text);
     }
 
+    private static List<String> names(RecordStore table) {
+        return table.columns().stream().map(column -> column.name()).toList();
+    }
+
     private static String text(RecordStore table, long row, int column) {
         Span span = new Span();
         table.locate(row, column, span);
@@ -71,7 +75,7 @@ class TextTableTest {
         Path file = file("t.csv", "a,b,name\n1,,x\n2.5,NA,y\n3,4,z\n");
         try (TextTable table = TextTable.open(file, TableOptions.DEFAULT
                 .withFeatures("x", Features.of("a", "b").withMissing(-1).withMask()))) {
-            assertEquals(List.of("x", "x.mask", "name"), table.columns().stream().map(column -> column.name()).toList());
+            assertEquals(List.of("x", "x.mask", "name"), names(table));
             assertEquals(List.of(1f, -1f), floats(table, 0, 0));
             assertEquals(List.of(3f, 4f), floats(table, 2, 0));
             assertEquals("\1\0", text(table, 1, 1));
@@ -275,11 +279,12 @@ class TextTableTest {
 
     @Test
     void fieldsOfJsonLinesAreColumns() throws IOException {
-        Path file = file("t.ndjson", "{\"text\": \"a\\nb\", \"label\": 2, \"x\": 1.5, \"y\": 3}\n{\"label\": null, \"x\": 1}\n");
+        Path file = file("t.ndjson", "{\"text\": \"a\\nb\", \"label\": 2, \"x\": 1.5, \"y\": 3}\n"
+                + "{\"label\": null, \"x\": 1}\n");
         file("t.ndjson.table.json", "{\"columns\": {\"text\": \"text\", \"label\": \"i32\"},"
                 + " \"features\": {\"xy\": {\"columns\": [\"x\", \"y\"], \"missing\": 0}}}");
         try (RecordStore table = RecordStore.open(file)) {
-            assertEquals(List.of("xy", "label", "text"), table.columns().stream().map(column -> column.name()).toList());
+            assertEquals(List.of("xy", "label", "text"), names(table));
             assertEquals("a\nb", text(table, 0, 2));
             assertEquals(2, integer(table, 0, 1));
             assertEquals(List.of(1.5f, 3f), floats(table, 0, 0));
