@@ -57,7 +57,7 @@ module io.penstock {
     exports io.penstock.os to
             io.penstock.diagnosis, io.penstock.media, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
     exports io.penstock.text to
-            io.penstock.diagnosis, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
+            io.penstock.diagnosis, io.penstock.formats, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
 
     uses io.penstock.device.DeviceProvider;
     uses io.penstock.io.FileSource.Provider;

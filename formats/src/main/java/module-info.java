@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Formats of tables, of scientific files and of key-value stores: Arrow, Parquet, HDF5, LMDB, MosaicML's shards. They
- * are found by {@code Store.open} where this module is.
+ * Formats of tables, of scientific files and of key-value stores: Arrow, Parquet, CSV, JSON lines, HDF5, LMDB,
+ * MosaicML's shards. They are found by {@code Store.open} where this module is.
  */
 module io.penstock.formats {
     requires transitive io.penstock;
     requires static org.jspecify;
 
+    exports io.penstock.format.csv;
     exports io.penstock.format.lmdb;
     exports io.penstock.format.mds;
 
@@ -15,5 +16,7 @@ module io.penstock.formats {
             io.penstock.format.arrow.ArrowProvider,
             io.penstock.format.parquet.ParquetProvider,
             io.penstock.format.lmdb.LmdbProvider,
-            io.penstock.format.mds.MdsProvider;
+            io.penstock.format.mds.MdsProvider,
+            io.penstock.format.csv.CsvProvider,
+            io.penstock.format.csv.JsonLinesProvider;
 }

@@ -38,11 +38,12 @@ public final class StoreFormats {
      * a folder or an ending suggests.
      */
     private static final List<String> ORDER = List.of("megatron", "manifest", "llmc", "npy", "npz", "safetensors",
-            "hdf5", "arrow", "parquet", "lmdb", "mds", "webdataset", "images", "datatrove", "nanogpt", "files", "raw");
+            "hdf5", "arrow", "parquet", "lmdb", "mds", "csv", "jsonl", "webdataset", "images", "datatrove", "nanogpt",
+            "files", "raw");
 
     /** The modules that have those of them that the engine has not. */
     private static final Map<String, List<String>> WINGS = Map.of(
-            "penstock-formats", List.of("hdf5", "arrow", "parquet", "lmdb", "mds"),
+            "penstock-formats", List.of("hdf5", "arrow", "parquet", "lmdb", "mds", "csv", "jsonl"),
             "penstock-pictures", List.of("images"));
 
     private StoreFormats() {

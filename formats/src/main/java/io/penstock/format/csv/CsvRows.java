@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.csv;
+
+import io.penstock.format.csv.TableOptions.Ragged;
+
+/** Finds the rows of a CSV file and what their fields are, for its index. */
+final class CsvRows extends RowReader {
+
+    private final CsvFields fields;
+    private final Ragged ragged;
+    private final DecimalText number = new DecimalText();
+    private final TimeText time = new TimeText();
+
+    /**
+     * @param isCategory for each column whether its texts are collected
+     */
+    CsvRows(CsvFields fields, Ragged ragged, boolean[] isCategory) {
+        super(isCategory.length);
+        this.fields = fields;
+        this.ragged = ragged;
+        for (int c = 0; c < isCategory.length; c++) {
+            categories[c] = isCategory[c] ? new Categories() : null;
+        }
+    }
+
+    @Override
+    int row(byte[] bytes, int at, int end, boolean isEnd) {
+        isCounted = false;
+        problem = "";
+        if (bytes[at] == '\n' || bytes[at] == '\r') {
+            return next(bytes, at, end, isEnd);
+        }
+        int columns = found.length;
+        int p = at;
+        int column = 0;
+        while (true) {
+            int stop = number.read(bytes, p, fields.decimal);
+            if (stop >= 0 && fields.isEnd(bytes[stop]) && column < columns && categories[column] == null) {
+                if (stop >= end && !isEnd) {
+                    return INCOMPLETE;
+                }
+                found[column] |= number.isLong(bytes) ? ColumnType.INTEGER : ColumnType.REAL;
+            } else {
+                stop = other(bytes, p, end, isEnd, column);
+                if (stop < 0) {
+                    return INCOMPLETE;
+                }
+            }
+            column++;
+            if (bytes[stop] != fields.delimiter || stop >= end) {
+                p = stop;
+                break;
+            }
+            p = stop + 1;
+        }
+        int next = next(bytes, p, end, isEnd);
+        if (next != INCOMPLETE) {
+            isCounted = column == columns || ragged != Ragged.SKIP;
+            if (column != columns && ragged == Ragged.REFUSE) {
+                problem = column + (column == 1 ? " field" : " fields") + " in a row of " + columns + " columns";
+            }
+            for (int c = column; c < columns && ragged == Ragged.PAD; c++) {
+                found[c] |= ColumnType.MISSING;
+            }
+        }
+        return next;
+    }
+
+    private static int next(byte[] bytes, int at, int end, boolean isEnd) {
+        int next = behindLineEnd(bytes, at);
+        return next <= end ? next : isEnd ? end : INCOMPLETE;
+    }
+
+    private int other(byte[] bytes, int at, int end, boolean isEnd, int column) {
+        int stop = fields.read(bytes, at, end);
+        if (stop < 0 || stop >= end && !isEnd) {
+            return INCOMPLETE;
+        }
+        if (column >= found.length) {
+            return stop;
+        }
+        Categories collected = categories[column];
+        if (collected != null) {
+            boolean isMissing = fields.isMissing();
+            found[column] |= isMissing ? ColumnType.MISSING : ColumnType.OTHER_TEXT;
+            if (!isMissing) {
+                collected.add(fields.bytes, fields.from, fields.to);
+            }
+        } else if ((found[column] & ColumnType.OTHER_TEXT) == 0) {
+            found[column] |= kind();
+        }
+        return stop;
+    }
+
+    private int kind() {
+        if (fields.isMissing()) {
+            return ColumnType.MISSING;
+        }
+        fields.trim();
+        if (fields.isNumber(number)) {
+            return number.isLong(fields.bytes) ? ColumnType.INTEGER : ColumnType.REAL;
+        }
+        if (fields.truth() >= 0) {
+            return ColumnType.TRUTH;
+        }
+        if (time.read(fields.bytes, fields.from, fields.to)) {
+            return time.isDate() ? ColumnType.DAY
+                    : (time.isZoned() ? ColumnType.ZONED_TIME : ColumnType.LOCAL_TIME)
+                            | (time.isFine() ? ColumnType.FINE_TIME : 0);
+        }
+        return fields.notFinite() != 0 ? ColumnType.REAL : ColumnType.OTHER_TEXT;
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.csv;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.github.luben.zstd.Zstd;
+import io.penstock.dataset.RecordFields;
+import io.penstock.error.MalformedStoreException;
+import io.penstock.error.PenstockException;
+import io.penstock.format.csv.TableOptions.Declared;
+import io.penstock.format.csv.TableOptions.Features;
+import io.penstock.format.csv.TableOptions.Ragged;
+import io.penstock.io.Span;
+import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
+import io.penstock.store.RecordStore;
+import io.penstock.store.Store;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Policies, files and indexes of tables of text; {@link TableFilesTest} has their values. */
+class TextTableTest {
+
+    @TempDir
+    private Path folder;
+
+    private Path file(String name, String text) throws IOException {
+        return Files.writeString(folder.resolve(name), text);
+    }
+
+    private static List<String> names(RecordStore table) {
+        return table.columns().stream().map(column -> column.name()).toList();
+    }
+
+    private static String text(RecordStore table, long row, int column) {
+        Span span = new Span();
+        table.locate(row, column, span);
+        return new String(span.slice().toArray(ValueLayout.JAVA_BYTE), UTF_8);
+    }
+
+    private static List<Float> floats(RecordStore table, long row, int column) {
+        Span span = new Span();
+        table.locate(row, column, span);
+        List<Float> all = new ArrayList<>();
+        for (long at = 0; at < span.byteSize(); at += Float.BYTES) {
+            all.add(span.segment().get(LittleEndian.F32, span.byteOffset() + at));
+        }
+        return all;
+    }
+
+    private static int integer(RecordStore table, long row, int column) {
+        Span span = new Span();
+        table.locate(row, column, span);
+        return span.segment().get(LittleEndian.I32, span.byteOffset());
+    }
+
+    @Test
+    void featuresAreOneTensorWithAMaskAndANumberForWhatIsMissing() throws IOException {
+        Path file = file("t.csv", "a,b,name\n1,,x\n2.5,NA,y\n3,4,z\n");
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT
+                .withFeatures("x", Features.of("a", "b").withMissing(-1).withMask()))) {
+            assertEquals(List.of("x", "x.mask", "name"), names(table));
+            assertEquals(List.of(1f, -1f), floats(table, 0, 0));
+            assertEquals(List.of(3f, 4f), floats(table, 2, 0));
+            assertEquals("\1\0", text(table, 1, 1));
+            assertEquals("\1\1", text(table, 2, 1));
+        }
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withFeatures("x", Features.of("a", "b")))) {
+            assertEquals(List.of(1f, Float.NaN), floats(table, 0, 0));
+        }
+        TableOptions none = TableOptions.DEFAULT.withFeatures("x",
+                new Features(List.of("a", "b"), DType.F32, Optional.empty(), false));
+        try (TextTable table = TextTable.open(file, none)) {
+            assertFalse(table.isPresent(0, 0));
+            assertEquals(1, RecordFields.of(table).and("x").complete().size(), "rows that lack a number are left out");
+        }
+    }
+
+    @Test
+    void categoriesHaveTheNumbersInWhichTheyAppearAndKeepThemWhenRowsAreAppended() throws IOException {
+        Path file = file("t.csv", "site,n\nb,1\na,2\nb,3\n,4\n");
+        TableOptions options = TableOptions.DEFAULT.withColumn("site", "category");
+        String before;
+        try (TextTable table = TextTable.open(file, options)) {
+            assertEquals(List.of("b", "a"), table.categories("site"));
+            assertEquals(List.of("b", "a"), table.classes());
+            assertEquals(0, integer(table, 2, 0));
+            assertFalse(table.isPresent(3, 0));
+            before = table.fingerprint();
+            assertThrows(IllegalArgumentException.class, () -> table.categories("n"));
+        }
+        Files.writeString(file, "c,5\na,6\n", StandardOpenOption.APPEND);
+        try (TextTable table = TextTable.open(file, options)) {
+            assertEquals(List.of("b", "a", "c"), table.categories("site"));
+            assertEquals(1, integer(table, 5, 0));
+            assertNotEquals(before, table.fingerprint());
+        }
+    }
+
+    @Test
+    void raggedRowsAreRefusedWithTheirLinePaddedOrLeftOut() throws IOException {
+        Path file = file("t.csv", "a,b\n1,2\n\n3\n4,5,6\n7,8\n");
+        MalformedStoreException refused = assertThrows(MalformedStoreException.class,
+                () -> TextTable.open(file, TableOptions.DEFAULT));
+        assertTrue(refused.getMessage().startsWith(file + ": line 4: 1 field in a row of 2 columns"),
+                refused.getMessage());
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withRagged(Ragged.SKIP))) {
+            assertEquals(2, table.size());
+            assertTrue(table.isPresent(1, 1));
+        }
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withRagged(Ragged.PAD))) {
+            assertEquals(4, table.size());
+            assertFalse(table.isPresent(1, 1));
+            assertTrue(table.isPresent(2, 1));
+        }
+    }
+
+    @Test
+    void aValueThatIsNotOfTheDeclaredTypeIsABadSampleThatNamesItsLine() throws IOException {
+        Path file = file("t.csv", "a,b\n1,x\n\"two\nlines\",y\n300,z\n");
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withColumn("a", "i32"))) {
+            assertEquals(300, integer(table, 2, 0));
+            MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                    () -> table.locate(1, 0, new Span()));
+            assertEquals(file + ": line 3: column 'a' has another value, expected int32", bad.getMessage());
+            assertEquals("y", text(table, 1, 1));
+        }
+        try (TextTable table = TextTable.open(file("h.csv", "a\n1\n\nNA\n"), TableOptions.DEFAULT)) {
+            MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                    () -> table.locate(1, 0, new Span()));
+            assertTrue(bad.getMessage().contains("h.csv: line 4: column 'a' has no value"), bad.getMessage());
+        }
+    }
+
+    @Test
+    void missingValuesOfAColumnMayBeANumber() throws IOException {
+        Path file = file("t.csv", "a,b\nNA,NA\n");
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT
+                .withColumn("a", new Declared("f32", Optional.of(Double.NaN)))
+                .withColumn("b", new Declared("i32", Optional.of(-1.0))))) {
+            assertEquals(List.of(Float.NaN), floats(table, 0, 0));
+            assertEquals(-1, integer(table, 0, 1));
+        }
+    }
+
+    @Test
+    void aQuoteThatDoesNotEndIsNamed() throws IOException {
+        Path file = file("t.csv", "a,b\n1,\"x\n2,y\n");
+        MalformedStoreException bad = assertThrows(MalformedStoreException.class, () -> Store.open(file));
+        assertTrue(bad.getMessage().contains("t.csv: line 2: a field in quotes that do not end"), bad.getMessage());
+    }
+
+    @Test
+    void filesOfAFolderAreOneTable() throws IOException {
+        file("1.csv", "a,b\n1,x\n");
+        file("2.csv", "b,a,c\ny,2.5,z\n");
+        try (RecordStore table = RecordStore.open(folder)) {
+            assertEquals(2, table.size());
+            assertEquals(List.of("a: f64[]", "b: u8[*]", "c: u8[*]"),
+                    table.columns().stream().map(column -> column.spec().toString()).toList());
+            assertEquals("y", text(table, 1, 1));
+            assertFalse(table.isPresent(0, 2));
+            assertEquals("z", text(table, 1, 2));
+        }
+        Files.delete(folder.resolve("2.csv"));
+        file("2.csv", "q\n1\n");
+        assertThrows(MalformedStoreException.class, () -> Store.open(folder));
+    }
+
+    @Test
+    void packedFilesHaveTheSameRows() throws IOException {
+        StringBuilder text = new StringBuilder("n,t\n");
+        for (int i = 0; i < 100_000; i++) {
+            text.append(i).append(",\"row ").append(i).append("\"\n");
+        }
+        byte[] plain = text.toString().getBytes(UTF_8);
+        ByteArrayOutputStream gzip = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(gzip)) {
+            out.write(plain);
+        }
+        Path gz = Files.write(folder.resolve("t.csv.gz"), gzip.toByteArray());
+        Path zst = Files.write(folder.resolve("t.csv.zst"), Zstd.compress(plain));
+        for (Path file : List.of(gz, zst, gz, zst)) {
+            try (RecordStore table = RecordStore.open(file)) {
+                assertEquals(100_000, table.size());
+                assertEquals("row 77777", text(table, 77_777, 1));
+                assertEquals("row 0", text(table, 0, 1));
+            }
+        }
+        assertTrue(Files.exists(folder.resolve("t.csv.gz.penstock-rows")), "an index is kept beside a packed file");
+    }
+
+    private Path large(int rows) throws IOException {
+        StringBuilder text = new StringBuilder("n,t\n");
+        for (int i = 0; i < rows; i++) {
+            text.append(i).append(",a text of some length, so that there are many blocks\n".replace(", ", "; "));
+        }
+        return file("large.csv", text.toString());
+    }
+
+    @Test
+    void anIndexIsKeptAndBuiltAgainWhenTheFileChanges() throws IOException {
+        Path file = large(100_000);
+        Path index = folder.resolve("large.csv.penstock-rows");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(100_000, table.size());
+        }
+        byte[] kept = Files.readAllBytes(index);
+        FileTime time = Files.getLastModifiedTime(index);
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals("a text of some length; so that there are many blocks", text(table, 99_999, 1));
+        }
+        assertEquals(time, Files.getLastModifiedTime(index), "an index that fits is not written again");
+        for (int at = 0; at < kept.length; at += 97) {
+            byte[] damaged = kept.clone();
+            damaged[at] ^= 4;
+            Files.write(index, damaged);
+            try (RecordStore table = RecordStore.open(file)) {
+                assertEquals(100_000, table.size(), "damaged at byte " + at);
+            }
+            if (at > 600) {
+                at += kept.length / 8;
+            }
+        }
+        Files.writeString(file, "7,more\n", StandardOpenOption.APPEND);
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(100_001, table.size());
+            assertEquals("more", text(table, 100_000, 1));
+        }
+        Files.writeString(file, "n,t\n1,x\n");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(1, table.size());
+        }
+    }
+
+    @Test
+    void aFileThatChangesWhileItIsOpenIsNamed() throws IOException {
+        Path file = large(100_000);
+        try (RecordStore table = RecordStore.open(file)) {
+            text(table, 0, 1);
+            Files.writeString(file, "n,t\n1,x\n");
+            Exception changed = assertThrows(Exception.class, () -> text(table, 99_999, 1));
+            assertTrue(changed.getMessage().contains("large.csv"), changed.toString());
+        }
+    }
+
+    @Test
+    void jsonLinesAreRecordsAndABrokenOneIsABadSampleThatNamesItsLine() throws IOException {
+        Path file = file("t.jsonl", "{\"a\": 1}\n\n   \n{\"a\": \n{\"a\": \"ä\"} \r\n[1]\n{\"a\": 3}");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(5, table.size());
+            assertEquals("{\"a\": 1}", text(table, 0, 0));
+            assertEquals("{\"a\": \"ä\"}", text(table, 2, 0));
+            assertEquals("{\"a\": 3}", text(table, 4, 0));
+            PenstockException bad = assertThrows(PenstockException.class, () -> table.locate(1, 0, new Span()));
+            assertTrue(bad.getMessage().contains("t.jsonl: line 4: at byte 6 of the line: found the end"),
+                    bad.getMessage());
+            PenstockException array = assertThrows(PenstockException.class, () -> table.locate(3, 0, new Span()));
+            assertTrue(array.getMessage().contains("line 6: found an array, expected a JSON object"),
+                    array.getMessage());
+        }
+    }
+
+    @Test
+    void fieldsOfJsonLinesAreColumns() throws IOException {
+        Path file = file("t.ndjson", "{\"text\": \"a\\nb\", \"label\": 2, \"x\": 1.5, \"y\": 3}\n"
+                + "{\"label\": null, \"x\": 1}\n");
+        file("t.ndjson.table.json", "{\"columns\": {\"text\": \"text\", \"label\": \"i32\"},"
+                + " \"features\": {\"xy\": {\"columns\": [\"x\", \"y\"], \"missing\": 0}}}");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(List.of("xy", "label", "text"), names(table));
+            assertEquals("a\nb", text(table, 0, 2));
+            assertEquals(2, integer(table, 0, 1));
+            assertEquals(List.of(1.5f, 3f), floats(table, 0, 0));
+            assertEquals(List.of(1f, 0f), floats(table, 1, 0));
+            assertFalse(table.isPresent(1, 1));
+        }
+    }
+
+    @Test
+    void aDescriptionThatIsWrongIsNamed() throws IOException {
+        Path file = file("t.csv", "a\n1\n");
+        for (String wrong : List.of("{\"delimitr\": \",\"}", "{\"columns\": {\"b\": \"f32\"}}", "{", "[]",
+                "{\"columns\": {\"a\": \"f33\"}}", "{\"delimiter\": \".\"}",
+                "{\"features\": {\"x\": {\"columns\": [\"z\"]}}}", "{\"features\": {\"x\": {\"columns\": []}}}")) {
+            file("t.csv.table.json", wrong);
+            MalformedStoreException bad = assertThrows(MalformedStoreException.class, () -> Store.open(file), wrong);
+            assertTrue(bad.getMessage().contains("t.csv.table.json"), bad.getMessage());
+        }
+    }
+}
