@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
@@ -17,12 +18,12 @@ import java.util.function.LongUnaryOperator;
  *
  * <p>Immutable and thread-safe.
  */
-public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
+public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, BudgetBatches {
 
     /** A run ends after this many consecutive epochs without a batch. */
     public static final int MOST_EMPTY_EPOCHS = 64;
 
-    /** What decides the batches, besides their size. */
+    /** What decides the batches, besides their size. The start is a place of an {@link EditedOrder} if there are edits. */
     record Settings(Sampler sampler, OrderCache orders, Shard shard, boolean dropsLast, String dataset,
             long startEpoch, long startPosition, List<LaneState> lanes) {
 
@@ -61,7 +62,12 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         if (batchSize < 1) {
             throw new IllegalArgumentException("batch size " + batchSize + ", expected 1 or more samples");
         }
-        return new FixedBatches(Settings.of(sampler, shard), batchSize);
+        return fixed(Settings.of(sampler, shard), batchSize);
+    }
+
+    static BatchSampler fixed(Settings settings, int batchSize) {
+        return settings.sampler instanceof EditedSampler ? new VaryingBatches(settings, batchSize)
+                : new FixedBatches(settings, batchSize);
     }
 
     /**
@@ -186,11 +192,142 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         if (epoch < 0 || epoch >= settings.sampler.epochs()) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (settings.sampler.epochs() - 1));
         }
+        if (settings.sampler instanceof EditedSampler edited) {
+            return startingAt(edited, epoch, position, lanes);
+        }
         if (position < 0 || position >= size) {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
         }
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, epoch,
                 position, lanes));
+    }
+
+    /** Starts at the next position that is given, in a later epoch if none is left in this one. */
+    private BatchSampler startingAt(EditedSampler edited, long epoch, long position, List<LaneState> lanes) {
+        EditedOrder order = (EditedOrder) order(epoch);
+        if (position < 0 || position >= order.end()) {
+            throw new IllegalArgumentException("position " + position + ", expected 0 to " + (order.end() - 1));
+        }
+        long in = epoch;
+        long place = edited.placeOf(order, epoch, position);
+        while (place == sizeOf(in) && in + 1 < Math.min(edited.endEpoch(), edited.alikeFrom() + 1)) {
+            in++;
+            place = 0;
+        }
+        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, in,
+                Math.min(place, Math.max(0, sizeOf(in))), lanes));
+    }
+
+    /**
+     * {@return the batches of the same run with edits, in place of those that it may have, from its first position on}
+     *
+     * @param edits the edits, in the order in which they were made; none for the run without any
+     * @throws IllegalArgumentException if the order cannot have them: weights of an order that is not a mixture, or of
+     *     more sources than it has, or edits of a stream
+     */
+    public BatchSampler edited(List<Edit> edits) {
+        if (edits.isEmpty() && edits().isEmpty()) {
+            return this;
+        }
+        if (this instanceof BudgetBatches.Arriving) {
+            throw new IllegalArgumentException("found edits of a stream, expected stores: a stream has no index");
+        }
+        Sampler sampler = EditedSampler.of(settings.sampler, edits);
+        return with(new Settings(sampler, new OrderCache(sampler), shard, settings.dropsLast, settings.dataset, 0, 0,
+                List.of()));
+    }
+
+    /** {@return the edits of the run, in the order in which they were made} */
+    public List<Edit> edits() {
+        return settings.sampler instanceof EditedSampler edited ? edited.edits() : List.of();
+    }
+
+    /** {@return the first epoch of which nothing is given: the number of epochs, unless an edit ends the run before} */
+    public long endEpoch() {
+        return settings.sampler instanceof EditedSampler edited ? edited.endEpoch() : settings.sampler.epochs();
+    }
+
+    /**
+     * {@return the position of the order without edits that a position is, or stands before if it is given again}
+     *
+     * @param epoch its epoch
+     * @param position a position of this run
+     */
+    public long drawAt(long epoch, long position) {
+        return settings.sampler instanceof EditedSampler edited ? edited.drawAt(epoch, position) : position;
+    }
+
+    /**
+     * {@return the position after all of an epoch: its size, and the number of positions that are given again}
+     *
+     * @param epoch the epoch
+     */
+    public long endOf(long epoch) {
+        return settings.sampler instanceof EditedSampler ? ((EditedOrder) order(epoch)).end() : size;
+    }
+
+    /**
+     * {@return whether this run's order is a mixture that has more sources than another one, of weight 0, at the end}
+     *
+     * @param fingerprint the fingerprint of the other one, with the same edits
+     */
+    public boolean extendsMixture(String fingerprint) {
+        EditedSampler edited = settings.sampler instanceof EditedSampler of ? of : null;
+        if (!((edited == null ? settings.sampler : edited.base()) instanceof Mixture mixture)) {
+            return false;
+        }
+        for (int sources = mixture.sources() - 1; sources > 0 && mixture.isUnused(sources); sources--) {
+            if (fingerprint.equals(mixture.fingerprint(sources) + (edited == null ? "" : edited.suffix()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * A range of positions.
+     *
+     * @param epoch their epoch
+     * @param from the first of them
+     * @param end the position after the last of them
+     */
+    public record PositionRange(long epoch, long from, long end) { }
+
+    /**
+     * {@return the positions that all ranks together take in some batches, in the order in which they are given}
+     *
+     * @param first the first batch's number in this run, from 0
+     * @param last the last batch's number
+     * @throws IndexOutOfBoundsException if there are no such batches
+     */
+    public List<PositionRange> positionsOf(long first, long last) {
+        List<PositionRange> ranges = new ArrayList<>();
+        for (long number = first; number <= last;) {
+            long epoch = epochOf(number);
+            long firstInEpoch = firstBatchOf(epoch);
+            long to = Math.min(last, firstInEpoch + batchesInEpoch(epoch) - 1);
+            long place = begin(epoch, number - firstInEpoch);
+            long end = Math.min(sizeOf(epoch), begin(epoch, to - firstInEpoch)
+                    + (long) count(epoch, to - firstInEpoch) * shard.worldSize());
+            if (settings.sampler instanceof EditedSampler) {
+                ((EditedOrder) order(epoch)).positions(place, end)
+                        .forEach(piece -> ranges.add(new PositionRange(epoch, piece[0], piece[1])));
+            } else {
+                ranges.add(new PositionRange(epoch, place, end));
+            }
+            number = to + 1;
+        }
+        return ranges;
+    }
+
+    /** Returns how many positions of an epoch are given. */
+    final long sizeOf(long epoch) {
+        return settings.sampler instanceof EditedSampler ? order(epoch).size() : size;
+    }
+
+    /** Returns the position of an epoch at a place of its order. */
+    private long position(long epoch, long place) {
+        return settings.sampler instanceof EditedSampler ? ((EditedOrder) order(epoch)).position(place) : place;
     }
 
     /**
@@ -204,7 +341,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      *     have no batch, as for {@link #requireBatch}
      */
     public void plan(long number, BatchPlan into) {
-        plan(number, into, size, Integer.MAX_VALUE, Supply.STORED);
+        plan(number, into, -1, Integer.MAX_VALUE, Supply.STORED);
     }
 
     /**
@@ -221,8 +358,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
                 Supply.ARRIVING);
     }
 
-    /** Plans a batch of at most so many samples, of which those before a position exist. */
-    private void plan(long number, BatchPlan into, long end, int most, Supply supply) {
+    /** Plans a batch of at most so many samples, of which those before a position exist; below 0 all of the epoch. */
+    private void plan(long number, BatchPlan into, long limit, int most, Supply supply) {
         long[] samples = into.samples();
         if (samples.length < batchSize()) {
             throw new IllegalArgumentException("plan of " + samples.length + " samples, expected room for "
@@ -234,6 +371,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         int world = shard.worldSize();
         long begin = begin(epoch, index);
         long first = begin + shard.rank();
+        long end = limit < 0 ? sizeOf(epoch) : limit;
         int inside = first < end ? (int) Math.min(count, Math.ceilDiv(end - first, (long) world)) : 0;
         Order order = order(epoch);
         if (inside > 0) {
@@ -245,6 +383,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
         }
         int valid = shard.tail() == TailPolicy.EXACT ? inside : count;
         into.set(number, epoch, index, first, world, count, valid);
+        if (order instanceof EditedOrder edited) {
+            into.place(edited);
+        }
     }
 
     /**
@@ -332,7 +473,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      */
     public long positionOf(long number) {
         long epoch = epochOf(number);
-        return begin(epoch, number - firstBatchOf(epoch));
+        return position(epoch, begin(epoch, number - firstBatchOf(epoch)));
     }
 
     /**
@@ -364,7 +505,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
      * @param number the batch's number in this run, from 0
      */
     public long positionsOf(long number) {
-        return Math.min((long) countOf(number) * shard.worldSize(), size - positionOf(number));
+        long epoch = epochOf(number);
+        return Math.min((long) countOf(number) * shard.worldSize(), sizeOf(epoch)
+                - begin(epoch, number - firstBatchOf(epoch)));
     }
 
     /** {@return the epoch that the run starts in} */
@@ -374,7 +517,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
 
     /** {@return the position in the start epoch that the run starts at, over all ranks} */
     public long startPosition() {
-        return settings.startPosition;
+        return settings.sampler instanceof EditedSampler edited && settings.startPosition >= sizeOf(startEpoch)
+                ? edited.endPosition(startEpoch) : position(startEpoch, settings.startPosition);
     }
 
     /** {@return where each lane of a stream starts; empty for a dataset with an index} */
@@ -388,7 +532,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     }
 
     /**
-     * {@return the position in its epoch that follows a batch of all ranks; 0 after the last batch of the epoch}
+     * {@return the position in its epoch that follows a batch of all ranks; 0 after the last batch of the epoch, unless
+     * an edit ends the run there}
      *
      * @param number the batch's number in this run, from 0
      * @throws IndexOutOfBoundsException if the number is negative
@@ -396,7 +541,10 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches {
     public long positionAfter(long number) {
         long epoch = epochOf(number);
         long index = number - firstBatchOf(epoch);
-        return isLast(epoch, index) ? 0 : begin(epoch, index + 1);
+        if (!isLast(epoch, index)) {
+            return position(epoch, begin(epoch, index + 1));
+        }
+        return settings.sampler instanceof EditedSampler edited ? edited.endPosition(epoch) : 0;
     }
 
     /** {@return the most samples per rank and step: the greatest {@link BatchPlan#count()}} */
