@@ -25,12 +25,12 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
 
     /** What decides the batches, besides their size. The start is a place of an {@link EditedOrder} if there are edits. */
     record Settings(Sampler sampler, OrderCache orders, Shard shard, boolean dropsLast, String dataset,
-            long startEpoch, long startPosition, List<LaneState> lanes) {
+            long startEpoch, long startPosition, List<LaneState> lanes, String chain) {
 
         static Settings of(Sampler sampler, Shard shard) {
             Positions.checkSize(sampler.size());
             return new Settings(sampler, new OrderCache(sampler), Objects.requireNonNull(shard, "shard"), false, "", 0,
-                    0, List.of());
+                    0, List.of(), "");
         }
 
         String lastDropped() {
@@ -137,7 +137,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      */
     public BatchSampler droppingLast() {
         return with(new Settings(settings.sampler, settings.orders, shard, true, settings.dataset, startEpoch,
-                settings.startPosition, settings.lanes));
+                settings.startPosition, settings.lanes, settings.chain));
     }
 
     /**
@@ -153,7 +153,8 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
 
     final Settings ofOther(int rank) {
         return new Settings(settings.sampler, settings.orders, new Shard(rank, shard.worldSize(), shard.tail()),
-                settings.dropsLast, settings.dataset, startEpoch, settings.startPosition, settings.lanes);
+                settings.dropsLast, settings.dataset, startEpoch, settings.startPosition, settings.lanes,
+                settings.chain);
     }
 
     /**
@@ -165,7 +166,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     public BatchSampler withDataset(String fingerprint) {
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast,
                 Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition,
-                settings.lanes));
+                settings.lanes, settings.chain));
     }
 
     /**
@@ -199,7 +200,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
         }
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, epoch,
-                position, lanes));
+                position, lanes, ""));
     }
 
     /** Starts at the next position that is given, in a later epoch if none is left in this one. */
@@ -215,7 +216,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
             place = 0;
         }
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, in,
-                Math.min(place, Math.max(0, sizeOf(in))), lanes));
+                place, lanes, ""));
     }
 
     /**
@@ -234,7 +235,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         }
         Sampler sampler = EditedSampler.of(settings.sampler, edits);
         return with(new Settings(sampler, new OrderCache(sampler), shard, settings.dropsLast, settings.dataset, 0, 0,
-                List.of()));
+                List.of(), ""));
     }
 
     /** {@return the edits of the run, in the order in which they were made} */
@@ -264,6 +265,21 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      */
     public long endOf(long epoch) {
         return settings.sampler instanceof EditedSampler ? ((EditedOrder) order(epoch)).end() : size;
+    }
+
+    /**
+     * {@return the weights of a mixture's sources at a position, as whole numbers}
+     *
+     * @param epoch the epoch
+     * @param position the position
+     * @throws IllegalArgumentException if the order is not a mixture
+     */
+    public double[] weights(long epoch, long position) {
+        Sampler drawn = settings.sampler instanceof EditedSampler edited ? edited.drawn() : settings.sampler;
+        if (!(drawn instanceof Mixture mixture)) {
+            throw new IllegalArgumentException("found the order " + drawn.fingerprint() + ", expected a mixture");
+        }
+        return mixture.weights(epoch, Math.min(size - 1, drawAt(epoch, position)));
     }
 
     /**
@@ -519,6 +535,71 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     public long startPosition() {
         return settings.sampler instanceof EditedSampler edited && settings.startPosition >= sizeOf(startEpoch)
                 ? edited.endPosition(startEpoch) : position(startEpoch, settings.startPosition);
+    }
+
+    /**
+     * The same batches, of a run that has delivered something before.
+     *
+     * @param chain the digest of what it has delivered; empty if none is kept
+     * @return a batch sampler that writes it into the state before the first batch
+     */
+    public BatchSampler withChain(String chain) {
+        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset,
+                startEpoch, settings.startPosition, settings.lanes, chain));
+    }
+
+    /** {@return the digest of what the run has delivered before; empty if none is kept} */
+    public String startChain() {
+        return settings.chain;
+    }
+
+    /** {@return how many positions of the start epoch are given before the run starts} */
+    public long startPlace() {
+        return settings.startPosition;
+    }
+
+    /**
+     * {@return how many positions of its epoch are given before a batch, over all ranks} This is its first position,
+     * unless the run was edited.
+     *
+     * @param number the batch's number in this run, from 0
+     */
+    public long placeOf(long number) {
+        long epoch = epochOf(number);
+        return begin(epoch, number - firstBatchOf(epoch));
+    }
+
+    /**
+     * {@return whether a batch is the last that this run takes from its epoch}
+     *
+     * @param number the batch's number in this run, from 0
+     */
+    public boolean isLastOfEpoch(long number) {
+        long epoch = epochOf(number);
+        return isLast(epoch, number - firstBatchOf(epoch));
+    }
+
+    /**
+     * The samples and positions of rows of an epoch, which may be surplus.
+     *
+     * @param epoch the epoch
+     * @param place how many positions of the epoch are given before the first row
+     * @param stride the distance between rows
+     * @param samples receives the samples
+     * @param positions receives their positions, as many
+     */
+    public void rows(long epoch, long place, int stride, long[] samples, long[] positions) {
+        Order order = order(epoch);
+        long end = sizeOf(epoch);
+        int inside = place < end ? (int) Math.min(samples.length, Math.ceilDiv(end - place, (long) stride)) : 0;
+        if (inside > 0) {
+            order.fill(place, stride, inside, samples);
+        }
+        for (int i = 0; i < samples.length; i++) {
+            long at = place + (long) i * stride;
+            positions[i] = position(epoch, at);
+            samples[i] = i < inside ? samples[i] : order.at(at % end);
+        }
     }
 
     /** {@return where each lane of a stream starts; empty for a dataset with an index} */

@@ -174,6 +174,10 @@ final class EditedSampler implements Sampler {
         return base;
     }
 
+    Sampler drawn() {
+        return drawn;
+    }
+
     /** Returns the position that the run ends before, if it is in this epoch; otherwise 0. */
     long endPosition(long epoch) {
         return until != null && until.endEpoch() == epoch ? until.end() : 0;

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -173,6 +174,13 @@ public final class Mixture implements Sampler {
     /** Whether a source has no weight in any phase. */
     boolean isUnused(int source) {
         return phases.stream().allMatch(phase -> phase.proportions.weight(source) == 0);
+    }
+
+    /** Returns the weights at a draw. */
+    double[] weights(long epoch, long draw) {
+        int changed = stretchOf(epoch, draw);
+        Proportions of = changed >= 0 ? stretches[changed].proportions : phases.get(phaseOf(draw)).proportions;
+        return IntStream.range(0, samplers.size()).mapToDouble(of::weight).toArray();
     }
 
     /** Returns this mixture without changes of weights. */

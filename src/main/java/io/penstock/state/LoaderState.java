@@ -113,7 +113,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      */
     public static LoaderState before(BatchSampler batches) {
         return new LoaderState(batches.startEpoch(), batches.startPosition(), batches.sampler().seed(),
-                batches.sampler().fingerprint(), batches.dataset(), batches.startLanes(), batches.edits(), "");
+                batches.sampler().fingerprint(), batches.dataset(), batches.startLanes(), batches.edits(),
+                batches.startChain());
     }
 
     /**
@@ -210,7 +211,7 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
             throw new StateMismatchException(differences);
         }
         try {
-            return run.startingAt(epoch, position, lanes);
+            return run.startingAt(epoch, position, lanes).withChain(chain);
         } catch (IllegalArgumentException e) {
             throw new StateMismatchException(List.of(e.getMessage()));
         }
