@@ -36,12 +36,17 @@ import picocli.CommandLine.Parameters;
         sortOptions = false,
         abbreviateSynopsis = true,
         description = "Prints what a step of a run trained on: each row's sample, its place in the order, its name, and"
-                + " its text.",
+                + " its text. With --losses, what the worst steps of a trainer's log share.",
         footer = {"", "Example: penstock explain out --window 1024 --batch 32 --seed 42 --step 48210",
+            "Example: penstock explain out --window 1024 --batch 32 --losses log.csv",
             "", "Takes the options of the run: those of 'batches' and 'stream'. A step of a store is computed, not"
                 + " replayed, however far it is. Token ids are decoded by --encoding or --vocabulary: name the one that"
                 + " made them. With --json an object with: step, epoch, rank, world, and rows (row, sample, position,"
-                + " name, key, valid, text)."})
+                + " name, key, valid, text); of --losses with: worst (step, loss, median, deviations), shared (trait,"
+                + " value, worst_rows, other_rows, worst_steps, p), and what was compared.",
+            "", "--losses takes the rows of all ranks of --world, or of --rank if it is given. It compares stores,"
+                + " files, folders of keys, keys and documents, lengths, and 64 equal ranges of each store. p is how"
+                + " often steps chosen at random share any trait as strongly; traits with p up to 0.05 are listed."})
 final class ExplainCommand implements Callable<Integer> {
 
     private static final Set<String> IDS = Set.of("input_ids", "tokens");
@@ -55,10 +60,14 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Option(names = "--step", paramLabel = "N",
             description = "The step to explain, from 0: counted from the start of --epoch, or with --state from there.")
+    private @Nullable Long givenStep;
     private long step;
 
     @Option(names = "--row", paramLabel = "R", description = "Only this row of the batch, from 0.")
     private @Nullable Integer onlyRow;
+
+    @Mixin
+    private WorstSteps worstSteps;
 
     @Option(names = "--chars", paramLabel = "N", defaultValue = "200",
             description = "Characters of a text to print; default: ${DEFAULT-VALUE}.")
@@ -82,6 +91,10 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (worstSteps.isGiven() && (givenStep != null || onlyRow != null)) {
+            throw new UsageException("--losses: found with --step or --row, expected one of them");
+        }
+        step = givenStep == null ? 0 : givenStep;
         UsageException.requireAtLeast(0, "--step", step);
         UsageException.requireAtLeast(0, "--chars", chars);
         try (SampleSource source = sources.open(names, samples, storeOptions, plan)) {
@@ -94,6 +107,10 @@ final class ExplainCommand implements Callable<Integer> {
                 from = LoaderState.read(storeOptions.remote().locate(state)).resume(from);
             }
             BatchSampler batches = from;
+            if (worstSteps.isGiven()) {
+                worstSteps.print(source, names, batches, plan.ranks(), report);
+                return ExitCode.SUCCESS;
+            }
             BatchPlan planned = new BatchPlan(batches.batchSize());
             UsageException.valid(() -> {
                 batches.plan(step, planned);

@@ -21,7 +21,8 @@ final class HelpGroups {
 
     private static Map<String, List<String>> groups() {
         Map<String, List<String>> groups = new LinkedHashMap<>();
-        groups.put("Run", List.of("--step", "--row", "--chars", "--steps", "--step-ms", "--warmup", "--limit",
+        groups.put("Run", List.of("--step", "--row", "--chars", "--losses", "--worst",
+                "--first-step", "--accumulate", "--steps", "--step-ms", "--warmup", "--limit",
                 "--epochs", "--every", "--values", "--budget", "--cold", "--search-seed"));
         groups.put("Input", List.of("--format", "--dtype", "--shape", "--member", "--fields", "--skip-incomplete",
                 "--verify", "--bad-samples", "--max-decoded", "--max-ratio",

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -367,6 +368,12 @@ final class PlanOptions {
 
     long skip() {
         return skip;
+    }
+
+    /** The rank that was given, or all ranks of the world if none was. */
+    List<Integer> ranks() {
+        return givenRank != null || ranksFromEnvironment ? List.of(rank)
+                : IntStream.range(0, world).boxed().toList();
     }
 
     /** The number of batches left in the epoch or, if none is left, in the next epoch that has any. */
