@@ -302,6 +302,9 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
                         ? fields.objects("lanes").stream().map(LoaderState::lane).toList() : List.of(),
                 version == HISTORY_VERSION && fields.has("edits") ? EditText.edits(fields) : List.of(),
                 version == HISTORY_VERSION ? chain(fields) : "");
+        if (version == HISTORY_VERSION && state.edits.isEmpty() && state.chain.isEmpty()) {
+            throw fields.wrong("edits", "nothing", "edits, a chain, or version 1 or 2");
+        }
         fields.end();
         return state;
     }

@@ -42,7 +42,8 @@ final class AuditCommand implements Callable<Integer> {
     private List<String> names = List.of();
 
     @Option(names = "--state", paramLabel = "FILE",
-            description = "Also verify that the ledger ends where the state in FILE does, with the same history.")
+            description = "Also verify that the ledger ends where the state in FILE does, with the same history;"
+                    + " also the folder of a checkpoint.")
     private @Nullable String state;
 
     @Mixin
@@ -73,7 +74,7 @@ final class AuditCommand implements Callable<Integer> {
         }
         List<String> problems = new ArrayList<>(audit.problems());
         if (state != null) {
-            LoaderState end = LoaderState.read(storeOptions.remote().locate(state));
+            LoaderState end = StateCommand.read(state, storeOptions.remote());
             if (!end.chain().equals(audit.chain())) {
                 problems.add(state + ": the ledger does not end where this state does: it is of another run, or of another"
                         + " step of this one");

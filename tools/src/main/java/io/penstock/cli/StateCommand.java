@@ -2,15 +2,19 @@
 package io.penstock.cli;
 
 import io.penstock.json.Json;
+import io.penstock.remote.RemoteFiles;
 import io.penstock.sampling.Edit.Excise;
 import io.penstock.sampling.Edit.ExciseSamples;
 import io.penstock.sampling.Edit.Repeat;
 import io.penstock.sampling.Edit.Reweigh;
 import io.penstock.sampling.Edit.Until;
+import io.penstock.state.Checkpoint;
 import io.penstock.state.LoaderState;
 import io.penstock.store.IfExists;
 import io.penstock.text.NumberText;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -39,7 +43,16 @@ final class StateCommand implements Callable<Integer> {
     }
 
     private static Map<String, @Nullable Object> fields(String file, RemoteOptions remote) throws IOException {
-        return Json.object(Json.parse(LoaderState.read(remote.locate(file)).toJson()));
+        return Json.object(Json.parse(read(file, remote).toJson()));
+    }
+
+    /** The state in a file, or in the folder of a checkpoint. */
+    static LoaderState read(String file, RemoteOptions remote) throws IOException {
+        return isCheckpoint(file) ? Checkpoint.load(Path.of(file)).state() : LoaderState.read(remote.locate(file));
+    }
+
+    private static boolean isCheckpoint(String file) {
+        return !RemoteFiles.isRemote(file) && Files.isDirectory(Path.of(file));
     }
 
     @Command(name = "show", description = "Prints a state.")
@@ -49,7 +62,8 @@ final class StateCommand implements Callable<Integer> {
         private Report report;
 
         @Parameters(paramLabel = "FILE",
-                description = "A state, written by 'stream --state' or from DataLoader.state().")
+                description = "A state, written by 'stream --state' or from DataLoader.state(), or the folder of a"
+                        + " checkpoint.")
         private String file;
 
         @Mixin
@@ -96,7 +110,7 @@ final class StateCommand implements Callable<Integer> {
             abbreviateSynopsis = true,
             description = "Edits the run of a state: leaves out steps, samples, documents or files, gives steps again, ends"
                     + " it, changes the weights of a mixture. Replaces the state in FILE.",
-            footer = {"", "Example: penstock state edit state.json out --window 1024 --batch 32 --excise 48200..48230",
+            footer = {"", "Example: penstock state edit state.json out --window 1024 --excise 48200..48230",
                 "", "Takes the options of the run. A run that resumes from the state skips exactly that, and so does each"
                     + " later one, with any number of ranks. The rest of the order stays as it is."})
     static final class Edit implements Callable<Integer> {
@@ -104,7 +118,7 @@ final class StateCommand implements Callable<Integer> {
         @Mixin
         private Report report;
 
-        @Parameters(index = "0", paramLabel = "FILE", description = "The state; also s3://BUCKET/KEY.")
+        @Parameters(index = "0", paramLabel = "FILE", description = "The state, or the folder of a checkpoint; also s3://BUCKET/KEY.")
         private String file;
 
         @Parameters(index = "1..*", arity = "1..*", paramLabel = "STORE", description = PlanOptions.STORES)
@@ -132,12 +146,10 @@ final class StateCommand implements Callable<Integer> {
                         + " --excise-file, --repeat, --until, --reweigh or --add-stores");
             }
             RemoteOptions remote = storeOptions.remote();
-            LoaderState state = LoaderState.read(remote.locate(file));
-            try (SampleSource source = sources.open(names, samples, storeOptions, plan);
-                    Target target = Target.of(file, remote, IfExists.REPLACE)) {
+            LoaderState state = read(file, remote);
+            try (SampleSource source = sources.open(names, samples, storeOptions, plan)) {
                 LoaderState edited = edits.applied(state, plan.batches(source), source);
-                edited.write(target.path());
-                target.publish(ProgressBar.hidden());
+                write(edited, remote);
                 int more = edited.edits().size() - state.edits().size();
                 if (report.isJson()) {
                     report.print(Json.object(Json.parse(edited.toJson())));
@@ -147,6 +159,18 @@ final class StateCommand implements Callable<Integer> {
                 }
             }
             return ExitCode.SUCCESS;
+        }
+
+        private void write(LoaderState edited, RemoteOptions remote) throws IOException {
+            if (isCheckpoint(file)) {
+                Path folder = Path.of(file);
+                Checkpoint.load(folder).replaceState(folder, edited);
+                return;
+            }
+            try (Target target = Target.of(file, remote, IfExists.REPLACE)) {
+                edited.write(target.path());
+                target.publish(ProgressBar.hidden());
+            }
         }
     }
 
