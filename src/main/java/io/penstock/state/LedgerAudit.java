@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What the ledgers of all ranks prove: that over restarts, ranks and world sizes each position was given once, in order,
- * or where not.
+ * What the ledgers of all ranks prove: that over restarts, ranks and world sizes each position was given once, in
+ * order, or where not.
  *
  * <p>A run that begins again at an earlier place takes back what came after it. What is left is one line of steps. Each
  * step of it must be in the ledgers of all its ranks, with the same place and count, so the ranks' rows fill its places

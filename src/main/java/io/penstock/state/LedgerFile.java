@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -45,8 +46,19 @@ final class LedgerFile implements AutoCloseable {
     private LedgerFile(Path path, FileChannel channel) throws IOException {
         this.path = path;
         long size = channel.size();
-        this.bytes = size == 0 ? MemorySegment.NULL : channel.map(FileChannel.MapMode.READ_ONLY, 0, size, arena);
+        this.bytes = map(channel, size);
         this.torn = read(size);
+    }
+
+    private MemorySegment map(FileChannel channel, long size) throws IOException {
+        if (size == 0) {
+            return MemorySegment.NULL;
+        }
+        try {
+            return channel.map(FileChannel.MapMode.READ_ONLY, 0, size, arena);
+        } catch (UnsupportedOperationException _) {             // a file system in memory
+            return MemorySegment.ofArray(Files.readAllBytes(path));
+        }
     }
 
     /** Opens a file and verifies all of its records. */
@@ -82,8 +94,12 @@ final class LedgerFile implements AutoCloseable {
                 close(open, at);
                 byte[] chain = new byte[Ledger.CHAIN_BYTES];
                 record.get(Ledger.CHAIN_AT, chain);
-                open = new Attempt(record.getInt(12), record.getInt(16), record.getLong(32), state(text, at), chain, end,
-                        0);
+                if (record.getInt(12) < 0 || record.getInt(12) >= record.getInt(16) || record.getLong(32) < 0) {
+                    throw new MalformedStoreException(path, at, "rank " + record.getInt(12) + " of "
+                            + record.getInt(16) + " from place " + record.getLong(32), "a rank below the world size");
+                }
+                open = new Attempt(record.getInt(12), record.getInt(16), record.getLong(32), state(text, at), chain,
+                        end, 0);
                 MemorySegment.copy(bytes, end - RECORD + Ledger.SEAL_AT, MemorySegment.ofArray(seal), 0, Long.BYTES);
             } else if (open == null) {
                 throw new MalformedStoreException(path, at, "a step", "the start of a run");

@@ -158,8 +158,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     /**
-     * {@return this state for a mixture to which sources were added at the end, with weight 0} An edit gives them weight:
-     * {@link StateEdit#weights}.
+     * {@return this state for a mixture to which sources were added at the end, with weight 0} An edit gives them
+     * weight: {@link StateEdit#weights}.
      *
      * @param run batches of the mixture with the added sources, of a dataset with their samples at the end
      * @throws StateMismatchException if the state belongs to another mixture
@@ -169,7 +169,8 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
         if (!isExtended(dataset, run.dataset()) || !edited.extendsMixture(sampler)) {
             throw new StateMismatchException(differences(before(edited)));
         }
-        return new LoaderState(epoch, position, seed, edited.sampler().fingerprint(), run.dataset(), lanes, edits, chain);
+        return new LoaderState(epoch, position, seed, edited.sampler().fingerprint(), run.dataset(), lanes, edits,
+                chain);
     }
 
     /**
@@ -252,10 +253,10 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      * is version 2 and also has its lanes; that of a run with edits or a ledger is version 3}
      */
     public String toJson() {
-        Map<String, @Nullable Object> fields = Json.members(VERSION_KEY,
-                !edits.isEmpty() || !chain.isEmpty() ? HISTORY_VERSION
-                        : lanes.isEmpty() ? FORMAT_VERSION : STREAM_VERSION, "epoch", epoch, "position", position, "seed", seed,
-                "sampler", sampler, "dataset", dataset);
+        long version = !edits.isEmpty() || !chain.isEmpty() ? HISTORY_VERSION
+                : lanes.isEmpty() ? FORMAT_VERSION : STREAM_VERSION;
+        Map<String, @Nullable Object> fields = Json.members(VERSION_KEY, version, "epoch", epoch, "position", position,
+                "seed", seed, "sampler", sampler, "dataset", dataset);
         if (!lanes.isEmpty()) {
             fields.put("lanes", lanes.stream().map(LoaderState::fields).toList());
         }

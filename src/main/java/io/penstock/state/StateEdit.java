@@ -11,8 +11,8 @@ import java.util.stream.DoubleStream;
 
 /**
  * Edits a run that has begun: leaves out steps or samples, gives steps again, ends the run, changes the weights of a
- * mixture. A run that resumes from {@link #state()} has the rest of the order unchanged, and so has each later one, with
- * any number of ranks.
+ * mixture. A run that resumes from {@link #state()} has the rest of the order unchanged, and so has each later one,
+ * with any number of ranks.
  *
  * {@snippet :
  * BatchSampler run = BatchSampler.of(Sampler.shuffled(corpus.size(), 42), 32, shard);   // as the run was begun

@@ -81,8 +81,8 @@ class EditsTest {
         LoaderState state = LoaderState.after(run, 30);
         Feedback rule = Feedback.multiplicative(0.5);
         LoaderState edited = state.edit(run).exciseSteps(40, 41).exciseSamples(7, 9).repeatSteps(3, 4).untilStep(900)
-                .weights(0.5, 0.25).feedback(rule, new double[] {1, 2}, 0.1, 3).feedback(rule, new double[] {1, 2}, 9, 3)
-                .state().withChain("0123456789abcdef0123456789abcdef");
+                .weights(0.5, 0.25).feedback(rule, new double[] {1, 2}, 0.1, 3)
+                .feedback(rule, new double[] {1, 2}, 9, 3).state().withChain("0123456789abcdef0123456789abcdef");
         assertEquals(edited, LoaderState.fromJson(edited.toJson()));
         assertEquals(edited.toJson(), LoaderState.fromJson(edited.toJson()).toJson());
         assertTrue(edited.toJson().contains("{\"excise\":[0,80,84],\"at\":[0,62]}"), edited.toJson());

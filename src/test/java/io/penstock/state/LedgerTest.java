@@ -67,8 +67,8 @@ class LedgerTest {
         LoaderState state = deliver(ORDER, null, 8, 4, 10);
         deliver(ORDER, state, 8, 4, 7);                                     // killed: taken back
         state = deliver(ORDER, state, 5, 3, 12);
-        state = deliver(ORDER, state.edit(batches(ORDER, 8, 0, 1)).exciseSteps(70, 75).exciseSamples(1, 9).state(), 8, 2,
-                200);
+        LoaderState edited = state.edit(batches(ORDER, 8, 0, 1)).exciseSteps(70, 75).exciseSamples(1, 9).state();
+        state = deliver(ORDER, edited, 8, 2, 200);
         LedgerAudit audit = audit();
         assertEquals(List.of(), audit.problems());
         assertEquals(222, audit.steps());

@@ -148,7 +148,8 @@ class LoaderStateTest {
         assertReason("[]", "found an array, expected an object");
         assertReason("{}", "penstock_state: found nothing, expected");
         assertReason(STATE.toJson().replace("_state\":1", "_state\":4"), "penstock_state: found 4, expected 1 to 3");
-        assertReason(STATE.toJson().replace("_state\":1", "_state\":3"), "edits: found nothing, expected edits, a chain");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":3"),
+                "edits: found nothing, expected edits, a chain");
         assertReason(STATE.toJson().replace("_state\":1", "_state\":3").replace("}", ",\"chain\":\"0G\"}"),
                 "chain: found 0G, expected 32 hexadecimal digits");
         for (String edit : new String[] {"", "{}", "{\"excise\":[0,3,3],\"at\":[0,0]}",

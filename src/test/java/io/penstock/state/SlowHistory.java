@@ -109,8 +109,8 @@ final class SlowHistory {
                 attempt();
             }
         } catch (RuntimeException | AssertionError e) {
-            throw new AssertionError("history " + seed + " of " + sampler.fingerprint() + ":\n" + story + state.toJson(),
-                    e);
+            throw new AssertionError("history " + seed + " of " + sampler.fingerprint() + ":\n" + story
+                    + state.toJson(), e);
         }
     }
 
@@ -372,7 +372,8 @@ final class SlowHistory {
         List<int[]> unused = new ArrayList<>();
         for (int s = 0; s < whole.length; s++) {
             Set<Integer> before = new HashSet<>(given.get(s));
-            unused.add(IntStream.iterate(0, k -> k + 1).filter(k -> !before.contains(k)).limit(pattern.drawn[s]).toArray());
+            unused.add(IntStream.iterate(0, k -> k + 1).filter(k -> !before.contains(k)).limit(pattern.drawn[s])
+                    .toArray());
         }
         long key = key(seed, fromEpoch, 0x52455745494748L) + fromDraw;
         for (int i = 0; i < count; i++) {
@@ -383,8 +384,8 @@ final class SlowHistory {
             int s = pattern.sources[draw];
             int k = unused.get(s)[pattern.ranks[draw]];
             int at = fromEpoch * size + fromDraw + i;
-            draws[at / size][at % size] = starts[s] + (int) new Permutation(sourceSizes[s], seed + s, k / sourceSizes[s])
-                    .at(k % sourceSizes[s]);
+            int n = sourceSizes[s];
+            draws[at / size][at % size] = starts[s] + (int) new Permutation(n, seed + s, k / n).at(k % n);
             ofSource[at / size][at % size] = k;
         }
     }
@@ -429,8 +430,9 @@ final class SlowHistory {
                 long block = Math.ceilDiv(65_536, period) * period;
                 long key = key(seed, e, 0x4D49585455524553L) + f;
                 for (int i = 0; i < count; i++) {
-                    int draw = !byChance ? i : (int) (i / block * block
-                            + new Permutation(Math.min(block, count - i / block * block), key, i / block).at(i % block));
+                    long q = i / block;
+                    int draw = !byChance ? i : (int) (q * block
+                            + new Permutation(Math.min(block, count - q * block), key, q).at(i % block));
                     ofSource[e][first + i] = (int) (before[pattern.sources[draw]] + pattern.ranks[draw]);
                 }
                 for (int s = 0; s < before.length; s++) {

@@ -27,9 +27,9 @@ import picocli.CommandLine.Parameters;
                 + " restarts, other ranks and edits; or says where not. The exit status is 1 if not.",
         footer = {"", "Example: penstock audit run/ledger --state run/state.json",
             "Example: penstock audit run/ledger out --window 1024 --seed 42", "",
-            "Loaders write ledgers with --ledger or DataLoaderBuilder.ledger. With the stores and the options of the run,"
-                + " also verifies which samples were delivered. With --json an object with: runs, steps, positions,"
-                + " taken_back, chain, problems."})
+            "Loaders write ledgers with --ledger or DataLoaderBuilder.ledger. With the stores and the options of the"
+                + " run, also verifies which samples were delivered. With --json an object with: runs, steps,"
+                + " positions, taken_back, chain, problems."})
 final class AuditCommand implements Callable<Integer> {
 
     @Mixin
@@ -76,8 +76,8 @@ final class AuditCommand implements Callable<Integer> {
         if (state != null) {
             LoaderState end = StateCommand.read(state, storeOptions.remote());
             if (!end.chain().equals(audit.chain())) {
-                problems.add(state + ": the ledger does not end where this state does: it is of another run, or of another"
-                        + " step of this one");
+                problems.add(state + ": the ledger does not end where this state does: it is of another run, or of"
+                        + " another step of this one");
             }
         }
         if (report.isJson()) {

@@ -12,11 +12,12 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Edits of a run: what is left out of it or given again, where it ends, other weights. They become part of its state. */
+/** Edits of a run: what is left out or given again, where it ends, other weights. They become part of its state. */
 final class EditOptions {
 
     @Option(names = "--excise", split = ",", paramLabel = "STEPS",
-            description = "Leave out steps, for example 48200..48230: counted as 'explain --step' does without --state.")
+            description = "Leave out steps, for example 48200..48230: counted as 'explain --step' does without"
+                    + " --state.")
     private List<String> steps = List.of();
 
     @Option(names = "--excise-samples", split = ",", paramLabel = "SAMPLES",
@@ -71,7 +72,7 @@ final class EditOptions {
             }
             long[][] cut = steps.stream().map(range -> range("--excise", range))
                     .sorted((a, b) -> Long.compare(b[0], a[0])).toArray(long[][]::new);
-            for (long[] ends : cut) {                       // the last ones first, so that the others keep their numbers
+            for (long[] ends : cut) {                   // the last ones first: the others keep their numbers
                 edit = edit.exciseSteps(ends[0], ends[1]);
             }
             for (String range : samples) {

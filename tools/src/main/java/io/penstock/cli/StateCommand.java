@@ -80,8 +80,8 @@ final class StateCommand implements Callable<Integer> {
             fields.forEach((name, value) -> {
                 if (name.equals("edits")) {
                     text.append("edits:\n");
-                    LoaderState.fromJson(Json.write(fields)).edits().forEach(edit -> text.append("  ").append(text(edit))
-                            .append('\n'));
+                    LoaderState.fromJson(Json.write(fields)).edits()
+                            .forEach(edit -> text.append("  ").append(text(edit)).append('\n'));
                 } else {
                     DetailText.append(text, 0, name, value);
                 }
@@ -108,17 +108,18 @@ final class StateCommand implements Callable<Integer> {
             name = "edit",
             sortOptions = false,
             abbreviateSynopsis = true,
-            description = "Edits the run of a state: leaves out steps, samples, documents or files, gives steps again, ends"
-                    + " it, changes the weights of a mixture. Replaces the state in FILE.",
+            description = "Edits the run of a state: leaves out steps, samples, documents or files, gives steps again,"
+                    + " ends it, changes the weights of a mixture. Replaces the state in FILE.",
             footer = {"", "Example: penstock state edit state.json out --window 1024 --excise 48200..48230",
-                "", "Takes the options of the run. A run that resumes from the state skips exactly that, and so does each"
-                    + " later one, with any number of ranks. The rest of the order stays as it is."})
+                "", "Takes the options of the run. A run that resumes from the state skips exactly that, and so does"
+                    + " each later one, with any number of ranks. The rest of the order stays as it is."})
     static final class Edit implements Callable<Integer> {
 
         @Mixin
         private Report report;
 
-        @Parameters(index = "0", paramLabel = "FILE", description = "The state, or the folder of a checkpoint; also s3://BUCKET/KEY.")
+        @Parameters(index = "0", paramLabel = "FILE",
+                description = "The state, or the folder of a checkpoint; also s3://BUCKET/KEY.")
         private String file;
 
         @Parameters(index = "1..*", arity = "1..*", paramLabel = "STORE", description = PlanOptions.STORES)

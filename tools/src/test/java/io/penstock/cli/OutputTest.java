@@ -74,8 +74,8 @@ class OutputTest {
         Path joined = folder.resolve("joined");
         List<List<Object>> prepared = List.of(
                 List.of("tokenize", text, "-o", folder.resolve("part"), "--shard=0/1"),
-                List.of("manifest", part, "-o", joined), with("stream", source, "--steps=3", "--state", state, "--ledger",
-                        folder.resolve("ledger")),
+                List.of("manifest", part, "-o", joined), with("stream", source, "--steps=3", "--state", state,
+                        "--ledger", folder.resolve("ledger")),
                 with("stream", source, "--steps=3", "--report", run, "--watch", watched));
         for (List<Object> command : prepared) {
             CommandRun made = CommandRun.of(command.toArray());

@@ -90,7 +90,8 @@ public final class EditVectors {
                 case 3 -> edits == 1 ? edit.untilStep(14 + step).state() : edit.exciseSamples(1, 2).state();
                 default -> sampler instanceof Mixture ? random.nextBoolean()
                         ? edit.weights(random.nextInt(5), 1, 0.25 * random.nextInt(9)).state()
-                        : edit.feedback(Feedback.multiplicative(1), new double[] {2, 1, 1}, 1, random.nextInt(3), 2).state()
+                        : edit.feedback(Feedback.multiplicative(1), new double[] {2, 1, 1}, 1, random.nextInt(3), 2)
+                                .state()
                         : edit.exciseSteps(step + 3, step + 3).state();
             };
         }
