@@ -368,8 +368,16 @@ final class EditedSampler implements Sampler {
                 }
                 long place = edit.epoch() < epoch ? 0 : placeOf(edit.position());
                 switch (edit) {
-                    case Excise cut when cut.ofEpoch() == epoch ->
-                            cut(place, List.of(new long[] {cut.from(), cut.end()}));
+                    case Excise cut -> {
+                        List<long[]> ranges = new ArrayList<>();
+                        addRange(ranges, cut);
+                        while (i + 1 < cuts.size() && cuts.get(i + 1) instanceof Excise next
+                                && next.epoch() == cut.epoch() && next.position() == cut.position()) {
+                            addRange(ranges, next);
+                            i++;
+                        }
+                        cut(place, merged(ranges));
+                    }
                     case ExciseSamples _ -> {
                         int number = i;
                         cut(place, hits.stream().filter(hit -> hit[2] == number).toList());
@@ -389,7 +397,33 @@ final class EditedSampler implements Sampler {
             }
         }
 
+        private void addRange(List<long[]> ranges, Excise cut) {
+            if (cut.ofEpoch() == epoch) {
+                ranges.add(new long[] {cut.from(), cut.end()});
+            }
+        }
+
+        private static List<long[]> merged(List<long[]> ranges) {
+            ranges.sort((a, b) -> Long.compare(a[0], b[0]));
+            List<long[]> merged = new ArrayList<>();
+            for (long[] range : ranges) {
+                if (!merged.isEmpty() && range[0] <= merged.getLast()[1]) {
+                    merged.getLast()[1] = Math.max(merged.getLast()[1], range[1]);
+                } else {
+                    merged.add(range);
+                }
+            }
+            return merged;
+        }
+
         private long placeOf(long position) {
+            if (end == size() && position < end) {              // nothing is given again: positions ascend
+                long place = 0;
+                for (long[] piece : list) {
+                    place += Math.clamp(position - piece[0], 0, piece[1] - piece[0]);
+                }
+                return place;
+            }
             EditedOrder soFar = new EditedOrder(new Given(epoch), list, end);
             return EditedSampler.this.placeOf(soFar, epoch, position);
         }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The draws of a mixture from one change of its weights to the next, over all epochs. The pattern of the proportions
@@ -32,7 +33,7 @@ final class Stretch {
     /** The draw of each source after those. */
     private final long[] next;
     private final long block;
-    private final WindowedShuffle shuffle;
+    private final @Nullable WindowedShuffle shuffle;
 
     /** Begins a stretch; the seed shuffles the draws if they are. */
     Stretch(long epoch, long firstDraw, Proportions proportions, long[][] left, long[] next, boolean shuffled,
@@ -90,7 +91,7 @@ final class Stretch {
             after[s] = drawn[s] < left[s].length ? next[s] : next[s] + drawn[s] - left[s].length;
         }
         for (long i = number; i < end; i++) {
-            long patterned = shuffle.at(i);
+            long patterned = shuffle == null ? i : shuffle.at(i);
             int source = proportions.source(patterned);
             rest.get(source).add(ofSource(source, patterned));
         }

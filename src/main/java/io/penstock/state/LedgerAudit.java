@@ -12,6 +12,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the ledgers of all ranks prove: that over restarts, ranks and world sizes each position was given once, in
@@ -130,7 +131,7 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             return nextEpoch == epoch && nextPlace == place || epochEnded && nextEpoch > epoch && nextPlace == 0;
         }
 
-        private void audit(Attempt attempt, Attempt next) {
+        private void audit(Attempt attempt, @Nullable Attempt next) {
             String name = "the run from epoch " + attempt.state().epoch() + ", position " + attempt.state().position();
             if (!follows(attempt.state().epoch(), attempt.place())) {
                 boolean isBehind = attempt.state().epoch() > epoch
@@ -146,7 +147,7 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             epochEnded = false;
             chain = attempt.chain().clone();
             long order = Ledger.Digests.order(attempt.state());
-            List<Attempt> ranks = ranks(attempt, name);
+            List<@Nullable Attempt> ranks = ranks(attempt, name);
             BatchSampler batches = run.map(of -> attempt.state().resume(of)).orElse(null);
             LedgerFile file = files.getFirst();
             for (long step = 0; step < attempt.steps() && problems.size() < MOST_PROBLEMS; step++) {
@@ -160,10 +161,10 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
         }
 
         /** Returns the run of each rank; an error, once, for one that has none. */
-        private List<Attempt> ranks(Attempt attempt, String name) {
-            List<Attempt> ranks = new ArrayList<>();
+        private List<@Nullable Attempt> ranks(Attempt attempt, String name) {
+            List<@Nullable Attempt> ranks = new ArrayList<>();
             for (int rank = 0; rank < attempt.world(); rank++) {
-                Attempt found = rank == 0 ? attempt : null;
+                @Nullable Attempt found = rank == 0 ? attempt : null;
                 for (Attempt of : rank > 0 && rank < files.size() ? files.get(rank).attempts : List.<Attempt>of()) {
                     found = of.beginsAt(attempt) ? of : found;
                 }
@@ -178,8 +179,8 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             return ranks;
         }
 
-        private void step(Attempt attempt, List<Attempt> ranks, long step, long order, String name,
-                BatchSampler batches) {
+        private void step(Attempt attempt, List<@Nullable Attempt> ranks, long step, long order, String name,
+                @Nullable BatchSampler batches) {
             LedgerFile file = files.getFirst();
             long ofEpoch = file.epoch(attempt, step);
             long from = file.place(attempt, step);

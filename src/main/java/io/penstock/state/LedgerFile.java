@@ -16,6 +16,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The ledger of one rank, as it was written. */
 final class LedgerFile implements AutoCloseable {
@@ -75,7 +76,7 @@ final class LedgerFile implements AutoCloseable {
         ByteBuffer record = ByteBuffer.allocate(RECORD).order(ByteOrder.LITTLE_ENDIAN);
         MemorySegment in = MemorySegment.ofBuffer(record);
         long at = 0;
-        Attempt open = null;
+        @Nullable Attempt open = null;
         while (at + RECORD <= size) {
             MemorySegment.copy(bytes, at, in, 0, RECORD);
             boolean isStart = record.getLong(0) == Ledger.START;
@@ -110,7 +111,7 @@ final class LedgerFile implements AutoCloseable {
         return size - at;
     }
 
-    private void close(Attempt open, long at) {
+    private void close(@Nullable Attempt open, long at) {
         if (open != null) {
             attempts.add(new Attempt(open.rank, open.world, open.place, open.state, open.chain, open.first,
                     (at - open.first) / RECORD));
