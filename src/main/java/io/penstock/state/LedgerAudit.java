@@ -164,7 +164,7 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
         private List<@Nullable Attempt> ranks(Attempt attempt, String name) {
             List<@Nullable Attempt> ranks = new ArrayList<>();
             for (int rank = 0; rank < attempt.world(); rank++) {
-                @Nullable Attempt found = rank == 0 ? attempt : null;
+                Attempt found = rank == 0 ? attempt : null;
                 for (Attempt of : rank > 0 && rank < files.size() ? files.get(rank).attempts : List.<Attempt>of()) {
                     found = of.beginsAt(attempt) ? of : found;
                 }

@@ -76,7 +76,7 @@ final class LedgerFile implements AutoCloseable {
         ByteBuffer record = ByteBuffer.allocate(RECORD).order(ByteOrder.LITTLE_ENDIAN);
         MemorySegment in = MemorySegment.ofBuffer(record);
         long at = 0;
-        @Nullable Attempt open = null;
+        Attempt open = null;
         while (at + RECORD <= size) {
             MemorySegment.copy(bytes, at, in, 0, RECORD);
             boolean isStart = record.getLong(0) == Ledger.START;
