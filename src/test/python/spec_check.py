@@ -18,6 +18,7 @@ import sys
 sys.dont_write_bytecode = True
 
 from spec_permutation import WRAP, Permutation, SplitMix64, ceil_div, first
+from spec_edits import check_edits, check_ledger
 from spec_mixtures import check_mixtures
 from spec_packing import check_packing
 from spec_randomness import check_bad_samples, check_randomness
@@ -509,6 +510,8 @@ def main():
     folder = sys.argv[1]
     for name, checker in (("samplers", lambda vectors: check_samplers(vectors, check)),
                           ("mixtures", lambda vectors: check_mixtures(vectors, check)),
+                          ("edits", lambda vectors: check_edits(vectors, check)),
+                          ("ledger", lambda vectors: check_ledger(vectors, check)),
                           ("packing", lambda vectors: check_packing(vectors, check)),
                           ("permutation", check_permutation), ("sharding", check_sharding), ("state", check_state),
                           ("windows", check_windows), ("slab", check_slab),

@@ -3,6 +3,8 @@ package io.penstock.loader;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Edit;
+import io.penstock.sampling.Feedback;
 import io.penstock.state.LoaderState;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -98,6 +100,32 @@ public final class DataLoader extends DeviceLoader implements AutoCloseable {
      */
     public void seek(LoaderState state) {
         move(batches -> state.resume(batches));
+    }
+
+    /**
+     * Lets a rule change the weights of the mixture that this loader draws from, by numbers that the trainer reports: a
+     * {@link Feedback}. The change takes effect with the next batch, and the state has it, so runs that resume need no
+     * numbers. Drops the batches made ahead: for every hundred steps or so, not for each.
+     *
+     * <p>Every rank must call this after the same step, with the same numbers: reduce them over the ranks first.
+     *
+     * @param rule the rule, the same on every rank
+     * @param numbers one for each source, such as its mean loss
+     * @return the weights from here on, one for each source
+     * @throws IllegalArgumentException if the order is not a mixture of so many sources
+     */
+    public List<Double> report(Feedback rule, double... numbers) {
+        enter();
+        try {
+            LoaderState here = state();
+            BatchSampler batches = cursor().run().batches;
+            LoaderState changed = here.edit(batches.edited(List.of())).feedback(rule, batches.weights(here.epoch(),
+                    here.position()), numbers).state();
+            moveTo(changed::resume);
+            return ((Edit.Reweigh) changed.edits().getLast()).weights();
+        } finally {
+            leave();
+        }
     }
 
     private void move(UnaryOperator<BatchSampler> to) {

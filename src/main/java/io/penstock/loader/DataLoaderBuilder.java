@@ -53,6 +53,7 @@ public final class DataLoaderBuilder {
     Shard shard = new Shard(0, 1, TailPolicy.PAD);
     boolean dropLast;
     @Nullable LoaderState state;
+    @Nullable Path ledger;
     @Nullable Long startEpoch;
     long endEpoch = Long.MAX_VALUE;
     /** Empty: a host device that the loader owns. */
@@ -297,6 +298,19 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder resumeIfPresent(Path file) throws IOException {
         return Files.notExists(file) ? this : resume(LoaderState.read(file));
+    }
+
+    /**
+     * Writes down each delivered batch, 64 bytes a step, in a file of this rank: {@link io.penstock.state.Ledger}.
+     * {@code penstock audit} proves from the files of all ranks that each sample was given once. States then have a
+     * digest of all that was delivered. Default: nothing is written.
+     *
+     * @param folder the folder of the files, the same for all ranks and for all runs that continue one another
+     * @return this
+     */
+    public DataLoaderBuilder ledger(Path folder) {
+        this.ledger = Objects.requireNonNull(folder, "folder");
+        return this;
     }
 
     /**

@@ -10,6 +10,7 @@ import io.penstock.loader.slots.LoaderFailure;
 import io.penstock.loader.slots.NotMadeException;
 import io.penstock.loader.slots.Run;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.state.Ledger;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.recording.LoaderProbe;
@@ -37,6 +38,8 @@ final class EpochCursor {
     private final LoaderFailure failure;
 
     private PlannedRun run;
+    /** Writes down what is delivered; null if nothing does. */
+    private @Nullable Ledger ledger;
     /** The number of the next batch in the run. */
     private long nextBatch;
     private boolean inlineFilled;
@@ -65,8 +68,9 @@ final class EpochCursor {
 
     /** Creates the run; the workers do not begin it yet. */
     private void prepare(BatchSampler batches, long base) {
-        run = new PlannedRun(batches, base, endEpoch, Long.MAX_VALUE - base - parts.ring.size());
+        run = new PlannedRun(batches, base, Math.min(endEpoch, batches.endEpoch()), Long.MAX_VALUE - base - parts.ring.size());
         parts.beginArrivals(batches);
+        ledger = parts.ledger(batches, ledger);
         askedAt = NOT_MEASURED;
         nextBatch = 0;
         cutBatch = -1;
@@ -119,7 +123,8 @@ final class EpochCursor {
         LoaderState state = nextBatch == 0 ? LoaderState.before(run.batches)
                 : nextBatch - 1 == cutBatch ? LoaderState.after(run.batches, cutBatch, cutSamples)
                 : LoaderState.after(run.batches, nextBatch - 1);
-        return parts.arrivals.map(arrivals -> arrivals.complete(state)).orElse(state);
+        LoaderState complete = parts.arrivals.map(arrivals -> arrivals.complete(state)).orElse(state);
+        return ledger == null ? complete : complete.withChain(ledger.chain());
     }
 
     /**
@@ -150,11 +155,18 @@ final class EpochCursor {
                 throw new LoaderInterruptedException(nextBatch);
             }
             lease = delivery.lend(run, nextBatch, stream);
+            if (ledger != null) {
+                ledger.delivered(lease.holder().plan);
+            }
             advance();
             return lease;
         } catch (NotMadeException passedOver) {
+            long failed = nextBatch;
             advance();
             failure.checkOpen();                        // whoever closes the loader ends what is being made
+            if (ledger != null) {
+                ledger.failed(failed);
+            }
             throw passedOver.reason();
         } finally {
             long takenAt = requestedAt == NOT_MEASURED ? NOT_MEASURED : nanoTime.getAsLong();

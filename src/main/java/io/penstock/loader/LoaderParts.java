@@ -21,11 +21,14 @@ import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.sampling.WorkBudget;
+import io.penstock.state.Ledger;
 import io.penstock.state.LoaderState;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.telemetry.SampleTimes;
 import io.penstock.telemetry.recording.Telemetry;
 import io.penstock.telemetry.recording.Telemetry.LoaderIdentity;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -240,6 +243,23 @@ final class LoaderParts {
         return opened.add(settings.accounts
                 ? Telemetry.accounting(identity, verifiedBytes, ring, settings.nanoTime)
                 : Telemetry.counting(identity, verifiedBytes), Telemetry::close);
+    }
+
+    /** Opens the ledger, or writes into it that the run continues elsewhere; null if the settings name none. */
+    @Nullable Ledger ledger(BatchSampler batches, @Nullable Ledger before) {
+        if (settings.ledger == null) {
+            return null;
+        }
+        LoaderLimits.check(arrivals.isEmpty(), "ledger", "a stream", "a dataset with an index");
+        if (before != null) {
+            before.begin(batches);
+            return before;
+        }
+        try {
+            return opened.add(Ledger.open(settings.ledger, batches), Ledger::close);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the ledger cannot be opened: " + e.getMessage(), e);
+        }
     }
 
     /** Opens a maker of this loader's batches for a thread, with the thread's own reader. */

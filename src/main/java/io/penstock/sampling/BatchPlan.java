@@ -59,6 +59,14 @@ public final class BatchPlan {
         set(number, epoch, indexInEpoch, firstPosition, count, valid);
     }
 
+    /** Turns places of an edited order into positions. */
+    void place(EditedOrder order) {
+        for (int i = 0; i < count; i++) {
+            positions[i] = order.position(positions[i]);
+        }
+        firstPosition = order.position(firstPosition);
+    }
+
     private void set(long number, long epoch, long indexInEpoch, long firstPosition, int count, int valid) {
         this.number = number;
         this.epoch = epoch;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
@@ -17,19 +18,19 @@ import java.util.function.LongUnaryOperator;
  *
  * <p>Immutable and thread-safe.
  */
-public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, WorkBatches {
+public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, BudgetBatches, WorkBatches {
 
     /** A run ends after this many consecutive epochs without a batch. */
     public static final int MOST_EMPTY_EPOCHS = 64;
 
-    /** What decides the batches, besides their size. */
+    /** What decides the batches, besides their size. The start is a place of an {@link EditedOrder} if there are edits. */
     record Settings(Sampler sampler, OrderCache orders, Shard shard, boolean dropsLast, String dataset,
-            long startEpoch, long startPosition, List<LaneState> lanes) {
+            long startEpoch, long startPosition, List<LaneState> lanes, String chain) {
 
         static Settings of(Sampler sampler, Shard shard) {
             Positions.checkSize(sampler.size());
             return new Settings(sampler, new OrderCache(sampler), Objects.requireNonNull(shard, "shard"), false, "", 0,
-                    0, List.of());
+                    0, List.of(), "");
         }
 
         String lastDropped() {
@@ -61,7 +62,12 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
         if (batchSize < 1) {
             throw new IllegalArgumentException("batch size " + batchSize + ", expected 1 or more samples");
         }
-        return new FixedBatches(Settings.of(sampler, shard), batchSize);
+        return fixed(Settings.of(sampler, shard), batchSize);
+    }
+
+    static BatchSampler fixed(Settings settings, int batchSize) {
+        return settings.sampler instanceof EditedSampler ? new VaryingBatches(settings, batchSize)
+                : new FixedBatches(settings, batchSize);
     }
 
     /**
@@ -151,7 +157,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
      */
     public BatchSampler droppingLast() {
         return with(new Settings(settings.sampler, settings.orders, shard, true, settings.dataset, startEpoch,
-                settings.startPosition, settings.lanes));
+                settings.startPosition, settings.lanes, settings.chain));
     }
 
     /**
@@ -167,7 +173,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
 
     final Settings ofOther(int rank) {
         return new Settings(settings.sampler, settings.orders, new Shard(rank, shard.worldSize(), shard.tail()),
-                settings.dropsLast, settings.dataset, startEpoch, settings.startPosition, settings.lanes);
+                settings.dropsLast, settings.dataset, startEpoch, settings.startPosition, settings.lanes,
+                settings.chain);
     }
 
     /**
@@ -179,7 +186,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
     public BatchSampler withDataset(String fingerprint) {
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast,
                 Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition,
-                settings.lanes));
+                settings.lanes, settings.chain));
     }
 
     /**
@@ -206,11 +213,157 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
         if (epoch < 0 || epoch >= settings.sampler.epochs()) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (settings.sampler.epochs() - 1));
         }
+        if (settings.sampler instanceof EditedSampler edited) {
+            return startingAt(edited, epoch, position, lanes);
+        }
         if (position < 0 || position >= size) {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
         }
         return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, epoch,
-                position, lanes));
+                position, lanes, ""));
+    }
+
+    /** Starts at the next position that is given, in a later epoch if none is left in this one. */
+    private BatchSampler startingAt(EditedSampler edited, long epoch, long position, List<LaneState> lanes) {
+        EditedOrder order = (EditedOrder) order(epoch);
+        if (position < 0 || position >= order.end()) {
+            throw new IllegalArgumentException("position " + position + ", expected 0 to " + (order.end() - 1));
+        }
+        long in = epoch;
+        long place = edited.placeOf(order, epoch, position);
+        while (place == sizeOf(in) && in + 1 < Math.min(edited.endEpoch(), edited.alikeFrom() + 1)) {
+            in++;
+            place = 0;
+        }
+        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, in,
+                place, lanes, ""));
+    }
+
+    /**
+     * {@return the batches of the same run with edits, in place of those that it may have, from its first position on}
+     *
+     * @param edits the edits, in the order in which they were made; none for the run without any
+     * @throws IllegalArgumentException if the order cannot have them: weights of an order that is not a mixture, or of
+     *     more sources than it has, or edits of a stream
+     */
+    public BatchSampler edited(List<Edit> edits) {
+        if (edits.isEmpty() && edits().isEmpty()) {
+            return this;
+        }
+        if (this instanceof BudgetBatches.Arriving) {
+            throw new IllegalArgumentException("found edits of a stream, expected stores: a stream has no index");
+        }
+        Sampler sampler = EditedSampler.of(settings.sampler, edits);
+        return with(new Settings(sampler, new OrderCache(sampler), shard, settings.dropsLast, settings.dataset, 0, 0,
+                List.of(), ""));
+    }
+
+    /** {@return the edits of the run, in the order in which they were made} */
+    public List<Edit> edits() {
+        return settings.sampler instanceof EditedSampler edited ? edited.edits() : List.of();
+    }
+
+    /** {@return the first epoch of which nothing is given: the number of epochs, unless an edit ends the run before} */
+    public long endEpoch() {
+        return settings.sampler instanceof EditedSampler edited ? edited.endEpoch() : settings.sampler.epochs();
+    }
+
+    /**
+     * {@return the position of the order without edits that a position is, or stands before if it is given again}
+     *
+     * @param epoch its epoch
+     * @param position a position of this run
+     */
+    public long drawAt(long epoch, long position) {
+        return settings.sampler instanceof EditedSampler edited ? edited.drawAt(epoch, position) : position;
+    }
+
+    /**
+     * {@return the position after all of an epoch: its size, and the number of positions that are given again}
+     *
+     * @param epoch the epoch
+     */
+    public long endOf(long epoch) {
+        return settings.sampler instanceof EditedSampler ? ((EditedOrder) order(epoch)).end() : size;
+    }
+
+    /**
+     * {@return the weights of a mixture's sources at a position, as whole numbers}
+     *
+     * @param epoch the epoch
+     * @param position the position
+     * @throws IllegalArgumentException if the order is not a mixture
+     */
+    public double[] weights(long epoch, long position) {
+        Sampler drawn = settings.sampler instanceof EditedSampler edited ? edited.drawn() : settings.sampler;
+        if (!(drawn instanceof Mixture mixture)) {
+            throw new IllegalArgumentException("found the order " + drawn.fingerprint() + ", expected a mixture");
+        }
+        return mixture.weights(epoch, Math.min(size - 1, drawAt(epoch, position)));
+    }
+
+    /**
+     * {@return whether this run's order is a mixture that has more sources than another one, of weight 0, at the end}
+     *
+     * @param fingerprint the fingerprint of the other one, with the same edits
+     */
+    public boolean extendsMixture(String fingerprint) {
+        EditedSampler edited = settings.sampler instanceof EditedSampler of ? of : null;
+        if (!((edited == null ? settings.sampler : edited.base()) instanceof Mixture mixture)) {
+            return false;
+        }
+        for (int sources = mixture.sources() - 1; sources > 0 && mixture.isUnused(sources); sources--) {
+            if (fingerprint.equals(mixture.fingerprint(sources) + (edited == null ? "" : edited.suffix()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * A range of positions.
+     *
+     * @param epoch their epoch
+     * @param from the first of them
+     * @param end the position after the last of them
+     */
+    public record PositionRange(long epoch, long from, long end) { }
+
+    /**
+     * {@return the positions that all ranks together take in some batches, in the order in which they are given}
+     *
+     * @param first the first batch's number in this run, from 0
+     * @param last the last batch's number
+     * @throws IndexOutOfBoundsException if there are no such batches
+     */
+    public List<PositionRange> positionsOf(long first, long last) {
+        List<PositionRange> ranges = new ArrayList<>();
+        for (long number = first; number <= last;) {
+            long epoch = epochOf(number);
+            long firstInEpoch = firstBatchOf(epoch);
+            long to = Math.min(last, firstInEpoch + batchesInEpoch(epoch) - 1);
+            long place = begin(epoch, number - firstInEpoch);
+            long end = Math.min(sizeOf(epoch), begin(epoch, to - firstInEpoch)
+                    + (long) count(epoch, to - firstInEpoch) * shard.worldSize());
+            if (settings.sampler instanceof EditedSampler) {
+                ((EditedOrder) order(epoch)).positions(place, end)
+                        .forEach(piece -> ranges.add(new PositionRange(epoch, piece[0], piece[1])));
+            } else {
+                ranges.add(new PositionRange(epoch, place, end));
+            }
+            number = to + 1;
+        }
+        return ranges;
+    }
+
+    /** Returns how many positions of an epoch are given. */
+    final long sizeOf(long epoch) {
+        return settings.sampler instanceof EditedSampler ? order(epoch).size() : size;
+    }
+
+    /** Returns the position of an epoch at a place of its order. */
+    private long position(long epoch, long place) {
+        return settings.sampler instanceof EditedSampler ? ((EditedOrder) order(epoch)).position(place) : place;
     }
 
     /**
@@ -224,7 +377,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
      *     have no batch, as for {@link #requireBatch}
      */
     public void plan(long number, BatchPlan into) {
-        plan(number, into, size, Integer.MAX_VALUE, Supply.STORED);
+        plan(number, into, -1, Integer.MAX_VALUE, Supply.STORED);
     }
 
     /**
@@ -241,8 +394,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
                 Supply.ARRIVING);
     }
 
-    /** Plans a batch of at most so many samples, of which those before a position exist. */
-    private void plan(long number, BatchPlan into, long end, int most, Supply supply) {
+    /** Plans a batch of at most so many samples, of which those before a position exist; below 0 all of the epoch. */
+    private void plan(long number, BatchPlan into, long limit, int most, Supply supply) {
         long[] samples = into.samples();
         if (samples.length < batchSize()) {
             throw new IllegalArgumentException("plan of " + samples.length + " samples, expected room for "
@@ -254,6 +407,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
         int world = shard.worldSize();
         long begin = begin(epoch, index);
         long first = begin + shard.rank();
+        long end = limit < 0 ? sizeOf(epoch) : limit;
         int inside = first < end ? (int) Math.min(count, Math.ceilDiv(end - first, (long) world)) : 0;
         Order order = order(epoch);
         if (inside > 0) {
@@ -265,6 +419,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
         }
         int valid = shard.tail() == TailPolicy.EXACT ? inside : count;
         into.set(number, epoch, index, first, world, count, valid);
+        if (order instanceof EditedOrder edited) {
+            into.place(edited);
+        }
     }
 
     /**
@@ -352,7 +509,7 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
      */
     public long positionOf(long number) {
         long epoch = epochOf(number);
-        return begin(epoch, number - firstBatchOf(epoch));
+        return position(epoch, begin(epoch, number - firstBatchOf(epoch)));
     }
 
     /**
@@ -384,7 +541,9 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
      * @param number the batch's number in this run, from 0
      */
     public long positionsOf(long number) {
-        return Math.min((long) countOf(number) * shard.worldSize(), size - positionOf(number));
+        long epoch = epochOf(number);
+        return Math.min((long) countOf(number) * shard.worldSize(), sizeOf(epoch)
+                - begin(epoch, number - firstBatchOf(epoch)));
     }
 
     /** {@return the epoch that the run starts in} */
@@ -394,7 +553,73 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
 
     /** {@return the position in the start epoch that the run starts at, over all ranks} */
     public long startPosition() {
+        return settings.sampler instanceof EditedSampler edited && settings.startPosition >= sizeOf(startEpoch)
+                ? edited.endPosition(startEpoch) : position(startEpoch, settings.startPosition);
+    }
+
+    /**
+     * The same batches, of a run that has delivered something before.
+     *
+     * @param chain the digest of what it has delivered; empty if none is kept
+     * @return a batch sampler that writes it into the state before the first batch
+     */
+    public BatchSampler withChain(String chain) {
+        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset,
+                startEpoch, settings.startPosition, settings.lanes, chain));
+    }
+
+    /** {@return the digest of what the run has delivered before; empty if none is kept} */
+    public String startChain() {
+        return settings.chain;
+    }
+
+    /** {@return how many positions of the start epoch are given before the run starts} */
+    public long startPlace() {
         return settings.startPosition;
+    }
+
+    /**
+     * {@return how many positions of its epoch are given before a batch, over all ranks} This is its first position,
+     * unless the run was edited.
+     *
+     * @param number the batch's number in this run, from 0
+     */
+    public long placeOf(long number) {
+        long epoch = epochOf(number);
+        return begin(epoch, number - firstBatchOf(epoch));
+    }
+
+    /**
+     * {@return whether a batch is the last that this run takes from its epoch}
+     *
+     * @param number the batch's number in this run, from 0
+     */
+    public boolean isLastOfEpoch(long number) {
+        long epoch = epochOf(number);
+        return isLast(epoch, number - firstBatchOf(epoch));
+    }
+
+    /**
+     * The samples and positions of rows of an epoch, which may be surplus.
+     *
+     * @param epoch the epoch
+     * @param place how many positions of the epoch are given before the first row
+     * @param stride the distance between rows
+     * @param samples receives the samples
+     * @param positions receives their positions, as many
+     */
+    public void rows(long epoch, long place, int stride, long[] samples, long[] positions) {
+        Order order = order(epoch);
+        long end = sizeOf(epoch);
+        int inside = place < end ? (int) Math.min(samples.length, Math.ceilDiv(end - place, (long) stride)) : 0;
+        if (inside > 0) {
+            order.fill(place, stride, inside, samples);
+        }
+        for (int i = 0; i < samples.length; i++) {
+            long at = place + (long) i * stride;
+            positions[i] = position(epoch, at);
+            samples[i] = i < inside ? samples[i] : order.at(at % end);
+        }
     }
 
     /** {@return where each lane of a stream starts; empty for a dataset with an index} */
@@ -408,7 +633,8 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
     }
 
     /**
-     * {@return the position in its epoch that follows a batch of all ranks; 0 after the last batch of the epoch}
+     * {@return the position in its epoch that follows a batch of all ranks; 0 after the last batch of the epoch, unless
+     * an edit ends the run there}
      *
      * @param number the batch's number in this run, from 0
      * @throws IndexOutOfBoundsException if the number is negative
@@ -416,7 +642,10 @@ public abstract sealed class BatchSampler permits FixedBatches, BudgetBatches, W
     public long positionAfter(long number) {
         long epoch = epochOf(number);
         long index = number - firstBatchOf(epoch);
-        return isLast(epoch, index) ? 0 : begin(epoch, index + 1);
+        if (!isLast(epoch, index)) {
+            return position(epoch, begin(epoch, index + 1));
+        }
+        return settings.sampler instanceof EditedSampler edited ? edited.endPosition(epoch) : 0;
     }
 
     /** {@return the most samples per rank and step: the greatest {@link BatchPlan#count()}} */

@@ -34,7 +34,7 @@ final class FixedBatches extends BatchSampler {
 
     @Override
     BatchSampler with(Settings changed) {
-        return new FixedBatches(changed, batchSize);
+        return fixed(changed, batchSize);
     }
 
     @Override

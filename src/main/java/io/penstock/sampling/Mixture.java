@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -68,8 +69,16 @@ public final class Mixture implements Sampler {
     private final PrefixSums firstSamples;
     /** The draws of each source in an epoch. */
     private final long[] drawsPerEpoch;
+    /** The changes of weights of a run that was edited, in their order. */
+    private final Stretch[] stretches;
 
     private Mixture(long size, List<Sampler> samplers, List<Phase> phases, boolean shuffled, long seed) {
+        this(size, samplers, phases, shuffled, seed, new Stretch[0]);
+    }
+
+    private Mixture(long size, List<Sampler> samplers, List<Phase> phases, boolean shuffled, long seed,
+            Stretch[] stretches) {
+        this.stretches = stretches;
         this.size = Positions.checkSize(size);
         this.samplers = samplers;
         this.phases = phases;
@@ -153,6 +162,113 @@ public final class Mixture implements Sampler {
         return new Mixture(size, samplers, phases, true, seed);
     }
 
+    /** Returns how many draws are shuffled together. */
+    static long block(int period) {
+        return Math.ceilDiv(MIN_BLOCK, period) * (long) period;
+    }
+
+    int sources() {
+        return samplers.size();
+    }
+
+    /** Whether a source has no weight in any phase. */
+    boolean isUnused(int source) {
+        return phases.stream().allMatch(phase -> phase.proportions.weight(source) == 0);
+    }
+
+    /** Returns the weights at a draw. */
+    double[] weights(long epoch, long draw) {
+        int changed = stretchOf(epoch, draw);
+        Proportions of = changed >= 0 ? stretches[changed].proportions : phases.get(phaseOf(draw)).proportions;
+        return IntStream.range(0, samplers.size()).mapToDouble(of::weight).toArray();
+    }
+
+    /** Returns this mixture without changes of weights. */
+    Mixture original() {
+        return stretches.length == 0 ? this : new Mixture(size, samplers, phases, shuffled, seed);
+    }
+
+    /** Whether changes of weights are in the order of their draws, and behind those that are there. */
+    boolean canAdd(List<Edit.Reweigh> changes) {
+        long epoch = stretches.length == 0 ? 0 : stretches[stretches.length - 1].epoch;
+        long draw = stretches.length == 0 ? 0 : stretches[stretches.length - 1].firstDraw;
+        for (Edit.Reweigh change : changes) {
+            if (change.epoch() < epoch || change.epoch() == epoch && change.position() < draw) {
+                return false;
+            }
+            epoch = change.epoch();
+            draw = change.position();
+        }
+        return true;
+    }
+
+    /** Returns this mixture with changes of weights, in the order of their draws. */
+    Mixture reweighed(List<Edit.Reweigh> changes) {
+        List<Stretch> all = new ArrayList<>(List.of(stretches));
+        for (Edit.Reweigh change : changes) {
+            int given = change.weights().size();
+            if (given > samplers.size() || change.position() >= size) {
+                throw new IllegalArgumentException(given + " weights from draw " + change.position()
+                        + " on, expected at most one for each of the " + samplers.size() + " sources, and a draw below "
+                        + size);
+            }
+            double[] weights = new double[samplers.size()];
+            for (int s = 0; s < given; s++) {
+                weights[s] = change.weights().get(s);
+            }
+            Proportions proportions = Proportions.of(weights);
+            all.add(all.isEmpty() ? firstStretch(change.epoch(), change.position(), proportions)
+                    : all.getLast().then(change.epoch(), change.position(), proportions, size, shuffled, seed));
+        }
+        return new Mixture(size, samplers, phases, shuffled, seed, all.toArray(Stretch[]::new));
+    }
+
+    /** Returns the stretch that begins at a draw of a phase. */
+    private Stretch firstStretch(long epoch, long draw, Proportions proportions) {
+        int p = phaseOf(draw);
+        Phase phase = phases.get(p);
+        long end = p + 1 < phases.size() ? phases.get(p + 1).firstDraw : size;
+        long block = shuffled ? block(phase.proportions.period()) : 1;
+        long number = draw - phase.firstDraw;
+        long cut = Math.min(end - phase.firstDraw, Math.ceilDiv(number, block) * block);
+        long[] next = drawnBy(phase, phase.firstDraw + cut);
+        List<List<Long>> left = Stretch.lists(samplers.size());
+        Draws draws = new Draws(epoch);
+        for (long i = number; i < cut; i++) {
+            long position = phase.firstDraw + i;
+            long patterned = draws.patterned(p, position);
+            int source = phase.proportions.source(patterned);
+            left.get(source).add(draws.ofSource(phase, source, patterned));
+        }
+        for (int s = 0; s < next.length; s++) {
+            next[s] = Math.addExact(next[s], Math.multiplyExact(epoch, drawsPerEpoch[s]));
+        }
+        return new Stretch(epoch, draw, proportions, Stretch.sorted(left), next, shuffled, seed);
+    }
+
+    private int phaseOf(long draw) {
+        int p = phases.size() - 1;
+        while (phases.get(p).firstDraw > draw) {
+            p--;
+        }
+        return p;
+    }
+
+    /** Returns the last change of weights at or before a draw; -1 if there is none. */
+    private int stretchOf(long epoch, long draw) {
+        int low = 0;
+        int high = stretches.length;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (stretches[middle].beginsBy(epoch, draw)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low - 1;
+    }
+
     /** Returns the draws of each source in an epoch before a draw that is in a phase or at its end. */
     private static long[] drawnBy(Phase phase, long draw) {
         long[] drawn = phase.proportions.counts(draw - phase.firstDraw);
@@ -210,13 +326,27 @@ public final class Mixture implements Sampler {
         long epochs = Sampler.MAX_SIZE;
         for (int s = 0; s < drawsPerEpoch.length; s++) {
             if (drawsPerEpoch[s] > 0) {
-                Sampler source = samplers.get(s);
-                long draws = source.epochs() * source.size();
-                boolean fits = Math.multiplyHigh(source.epochs(), source.size()) == 0 && draws >= 0;
-                epochs = Math.min(epochs, Positions.wholeEpochs(fits ? draws : 1L << 63, drawsPerEpoch[s]));
+                epochs = Math.min(epochs, Positions.wholeEpochs(drawsOf(samplers.get(s)), drawsPerEpoch[s]));
             }
         }
-        return epochs;
+        return stretches.length == 0 ? epochs : epochsOf(stretches[stretches.length - 1]);
+    }
+
+    /** Returns the draws of all epochs of a source, unsigned; at most 2^63. */
+    private static long drawsOf(Sampler source) {
+        long draws = source.epochs() * source.size();
+        boolean fits = Math.multiplyHigh(source.epochs(), source.size()) == 0 && draws >= 0;
+        return fits ? draws : 1L << 63;
+    }
+
+    /** Returns how many epochs there are if no source gives more than a whole epoch's draws in each. */
+    private long epochsOf(Stretch last) {
+        long room = Long.MAX_VALUE;
+        for (int s = 0; s < samplers.size(); s++) {
+            long draws = drawsOf(samplers.get(s));
+            room = Math.min(room, last.roomOf(s, draws < 0 ? Long.MAX_VALUE : draws));
+        }
+        return Math.min(Sampler.MAX_SIZE, last.epoch + Math.max(0, room / size));
     }
 
     @Override
@@ -226,11 +356,17 @@ public final class Mixture implements Sampler {
 
     @Override
     public String fingerprint() {
+        return fingerprint(samplers.size());
+    }
+
+    /** Returns the fingerprint of the mixture of the first sources, if the others have no weight. */
+    String fingerprint(int sources) {
         return "mixture size=" + size
-                + phases.stream().map(phase -> " from=" + phase.firstDraw + " weights=" + phase.proportions)
-                        .collect(Collectors.joining())
+                + phases.stream().map(phase -> " from=" + phase.firstDraw + " weights="
+                        + phase.proportions.text(sources)).collect(Collectors.joining())
                 + (shuffled ? " by chance seed=" + seed : "")
-                + samplers.stream().map(Sampler::fingerprint).collect(Collectors.joining("; ", " of [", "]"));
+                + samplers.stream().limit(sources).map(Sampler::fingerprint)
+                        .collect(Collectors.joining("; ", " of [", "]"));
     }
 
     @Override
@@ -250,9 +386,8 @@ public final class Mixture implements Sampler {
             for (int p = 0; p < drawOrders.length && shuffled; p++) {
                 long end = p + 1 < phases.size() ? phases.get(p + 1).firstDraw : size;
                 long key = SplitMix64.key(seed, epoch, TAG) + p;
-                int period = phases.get(p).proportions.period();
                 drawOrders[p] = new WindowedShuffle(end - phases.get(p).firstDraw,
-                        Math.ceilDiv(MIN_BLOCK, period) * (long) period, key);
+                        block(phases.get(p).proportions.period()), key);
             }
         }
 
@@ -264,20 +399,35 @@ public final class Mixture implements Sampler {
         @Override
         public long at(long position) {
             Positions.check(position, size);
-            int p = phases.size() - 1;
-            while (phases.get(p).firstDraw > position) {
-                p--;
+            int changed = stretches.length == 0 ? -1 : stretchOf(epoch, position);
+            int source;
+            long drawn;
+            if (changed >= 0) {
+                Stretch stretch = stretches[changed];
+                long patterned = stretch.patterned(epoch, position, size);
+                source = stretch.proportions.source(patterned);
+                drawn = stretch.ofSource(source, patterned);
+            } else {
+                int p = phaseOf(position);
+                Phase phase = phases.get(p);
+                long patterned = patterned(p, position);
+                source = phase.proportions.source(patterned);
+                drawn = ofSource(phase, source, patterned);
             }
-            Phase phase = phases.get(p);
-            long draw = position - phase.firstDraw;
-            if (shuffled) {
-                draw = drawOrders[p].at(draw);
-            }
-            int source = phase.proportions.source(draw);
-            long drawn = Math.addExact(Math.multiplyExact(epoch, drawsPerEpoch[source]),
-                    phase.drawnBefore[source] + phase.proportions.rank(draw));
             long epochSize = samplers.get(source).size();
             return firstSamples.start(source) + orders[source].of(drawn / epochSize).at(drawn % epochSize);
+        }
+
+        /** Returns the draw of a phase in the pattern of its proportions. */
+        private long patterned(int phase, long position) {
+            long draw = position - phases.get(phase).firstDraw;
+            return shuffled ? drawOrders[phase].at(draw) : draw;
+        }
+
+        /** Returns which draw of its source a draw of a phase is, counted through all epochs. */
+        private long ofSource(Phase phase, int source, long patterned) {
+            return Math.addExact(Math.multiplyExact(epoch, drawsPerEpoch[source]),
+                    phase.drawnBefore[source] + phase.proportions.rank(patterned));
         }
     }
 }

@@ -10,7 +10,7 @@ final class OrderCache {
         long size = sampler.size();
         this.orders = new RecentValues<>(epoch -> {
             Order order = sampler.epoch(epoch);
-            if (order.size() != size) {
+            if (order.size() != size && !(order instanceof EditedOrder)) {
                 throw new IllegalStateException("epoch " + epoch + " has " + order.size() + " samples, expected the "
                         + size + " of " + sampler.fingerprint());
             }

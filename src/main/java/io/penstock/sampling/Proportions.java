@@ -160,8 +160,13 @@ final class Proportions {
         return draw < period ? (int) draw : period + (int) (draw % period);
     }
 
+    /** Returns the weights of the first sources. */
+    String text(int sources) {
+        return Arrays.toString(Arrays.copyOf(weights, sources)).replace(" ", "");
+    }
+
     @Override
     public String toString() {
-        return Arrays.toString(weights).replace(" ", "");
+        return text(weights.length);
     }
 }

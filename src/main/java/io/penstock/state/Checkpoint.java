@@ -108,6 +108,21 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
+     * Replaces the state of a checkpoint, atomically: one that was {@linkplain LoaderState#edit edited}. The other files
+     * stay.
+     *
+     * @param folder the checkpoint's folder
+     * @param edited the state to put in place of this one's
+     * @return the checkpoint with it
+     * @throws IOException if it cannot be written; the old one is then unchanged
+     */
+    public Checkpoint replaceState(Path folder, LoaderState edited) throws IOException {
+        Checkpoint replaced = new Checkpoint(step, edited, files);
+        AtomicFile.write(folder.resolve(FILE_NAME), replaced.toJson() + "\n");
+        return replaced;
+    }
+
+    /**
      * Reads a checkpoint's state and compares its files with the saved sizes and checksums.
      *
      * @param folder the checkpoint's folder

@@ -8,6 +8,7 @@ import io.penstock.io.publish.JsonFile;
 import io.penstock.json.Json;
 import io.penstock.json.JsonFields;
 import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Edit;
 import io.penstock.sampling.LaneState;
 import io.penstock.sampling.Sampler;
 import java.io.IOException;
@@ -34,13 +35,18 @@ import org.jspecify.annotations.Nullable;
  * @param sampler the sampler's fingerprint
  * @param dataset the dataset's fingerprint; empty if none was set
  * @param lanes where each lane of a stream continues; empty for a dataset with an index
+ * @param edits how the run was edited, in the order in which that was done; mostly empty
+ * @param chain the digest of all that the run has delivered; empty unless the loader keeps a ledger
  */
-public record LoaderState(long epoch, long position, long seed, String sampler, String dataset, List<LaneState> lanes) {
+public record LoaderState(long epoch, long position, long seed, String sampler, String dataset, List<LaneState> lanes,
+        List<Edit> edits, String chain) {
 
     /** The version of the text form that {@link #toJson()} writes for a dataset with an index. */
     public static final long FORMAT_VERSION = 1;
     /** The version for a stream. */
     public static final long STREAM_VERSION = 2;
+    /** The version for a run that was edited, or that keeps a ledger. */
+    public static final long HISTORY_VERSION = 3;
 
     private static final String VERSION_KEY = "penstock_state";
     private static final String WHAT = "a loader state";
@@ -60,7 +66,9 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     public LoaderState {
         Objects.requireNonNull(sampler, "sampler");
         Objects.requireNonNull(dataset, "dataset");
+        Objects.requireNonNull(chain, "chain");
         lanes = List.copyOf(lanes);
+        edits = List.copyOf(edits);
         if (epoch < 0 || epoch > Sampler.MAX_SIZE) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to 2^62");
         }
@@ -84,13 +92,29 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     /**
+     * The state of a run that was not edited.
+     *
+     * @param epoch the epoch, from 0
+     * @param position how many positions of the epoch the trainer has received
+     * @param seed the sampler's seed
+     * @param sampler the sampler's fingerprint
+     * @param dataset the dataset's fingerprint; empty if none was set
+     * @param lanes where each lane of a stream continues; empty for a dataset with an index
+     * @throws IllegalArgumentException if a number is out of range
+     */
+    public LoaderState(long epoch, long position, long seed, String sampler, String dataset, List<LaneState> lanes) {
+        this(epoch, position, seed, sampler, dataset, lanes, List.of(), "");
+    }
+
+    /**
      * {@return the state before the first batch of a run}
      *
      * @param batches the run's batches, of any rank
      */
     public static LoaderState before(BatchSampler batches) {
         return new LoaderState(batches.startEpoch(), batches.startPosition(), batches.sampler().seed(),
-                batches.sampler().fingerprint(), batches.dataset(), batches.startLanes());
+                batches.sampler().fingerprint(), batches.dataset(), batches.startLanes(), batches.edits(),
+                batches.startChain());
     }
 
     /**
@@ -121,7 +145,42 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
 
     private static LoaderState at(BatchSampler batches, long epoch, long position) {
         return new LoaderState(epoch, position, batches.sampler().seed(), batches.sampler().fingerprint(),
-                batches.dataset());
+                batches.dataset(), List.of(), batches.edits(), "");
+    }
+
+    /**
+     * {@return this state with the digest of what was delivered}
+     *
+     * @param digest 32 hexadecimal digits; empty for none
+     */
+    public LoaderState withChain(String digest) {
+        return new LoaderState(epoch, position, seed, sampler, dataset, lanes, edits, digest);
+    }
+
+    /**
+     * {@return this state for a mixture to which sources were added at the end, with weight 0} An edit gives them
+     * weight: {@link StateEdit#weights}.
+     *
+     * @param run batches of the mixture with the added sources, of a dataset with their samples at the end
+     * @throws StateMismatchException if the state belongs to another mixture
+     */
+    public LoaderState extended(BatchSampler run) {
+        BatchSampler edited = run.edited(edits);
+        if (!isExtended(dataset, run.dataset()) || !edited.extendsMixture(sampler)) {
+            throw new StateMismatchException(differences(before(edited)));
+        }
+        return new LoaderState(epoch, position, seed, edited.sampler().fingerprint(), run.dataset(), lanes, edits,
+                chain);
+    }
+
+    /**
+     * {@return edits of the run that this is a state of}
+     *
+     * @param run batches of the same dataset and order, from where steps are counted
+     * @throws StateMismatchException if this state belongs to another dataset or order
+     */
+    public StateEdit edit(BatchSampler run) {
+        return new StateEdit(this, run);
     }
 
     /**
@@ -133,19 +192,37 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      *     there
      */
     public BatchSampler resume(BatchSampler batches) {
-        List<String> differences = differences(before(batches));
-        long epochs = batches.sampler().epochs();
-        long size = batches.sampler().size();
+        List<String> differences = new ArrayList<>();
+        BatchSampler run = batches;
+        try {
+            run = batches.edited(edits);
+        } catch (IllegalArgumentException e) {
+            differences.add("edits: " + e.getMessage());
+        }
+        differences.addAll(differences(before(run)));
+        long epochs = run.sampler().epochs();
+        long size = run.sampler().size();
         if (epoch >= epochs) {
             differences.add("epoch: the state has " + epoch + ", this run has epochs 0 to " + (epochs - 1));
         }
-        if (position >= size) {
+        if (position >= size && edits.isEmpty()) {
             differences.add("position: the state has " + position + ", this run has positions 0 to " + (size - 1));
         }
         if (!differences.isEmpty()) {
             throw new StateMismatchException(differences);
         }
-        return batches.startingAt(epoch, position, lanes);
+        try {
+            return run.startingAt(epoch, position, lanes).withChain(chain);
+        } catch (IllegalArgumentException e) {
+            throw new StateMismatchException(List.of(e.getMessage()));
+        }
+    }
+
+    /** Whether a dataset has the samples of another one, and more behind them. */
+    private static boolean isExtended(String before, String now) {
+        String start = "concatenated:[";
+        return now.startsWith(start + before + "][") || before.startsWith(start)
+                && now.startsWith(before.substring(0, before.length() - 1) + "][");
     }
 
     /**
@@ -167,20 +244,27 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
             rank.lanes.forEach(lane -> lanes.put(lane.lane(), lane));
         }
         return new LoaderState(first.epoch, first.position, first.seed, first.sampler, first.dataset,
-                List.copyOf(lanes.values()));
+                List.copyOf(lanes.values()), first.edits, first.chain);
     }
 
     /**
      * {@return one line of JSON, such as
      * {@code {"penstock_state":1,"epoch":0,"position":96,"seed":42,"sampler":"…","dataset":"…"}}; a stream's state
-     * is version 2 and also has its lanes}
+     * is version 2 and also has its lanes; that of a run with edits or a ledger is version 3}
      */
     public String toJson() {
-        Map<String, @Nullable Object> fields = Json.members(VERSION_KEY,
-                lanes.isEmpty() ? FORMAT_VERSION : STREAM_VERSION, "epoch", epoch, "position", position, "seed", seed,
-                "sampler", sampler, "dataset", dataset);
+        long version = !edits.isEmpty() || !chain.isEmpty() ? HISTORY_VERSION
+                : lanes.isEmpty() ? FORMAT_VERSION : STREAM_VERSION;
+        Map<String, @Nullable Object> fields = Json.members(VERSION_KEY, version, "epoch", epoch, "position", position,
+                "seed", seed, "sampler", sampler, "dataset", dataset);
         if (!lanes.isEmpty()) {
             fields.put("lanes", lanes.stream().map(LoaderState::fields).toList());
+        }
+        if (!edits.isEmpty()) {
+            fields.put("edits", EditText.fields(edits));
+        }
+        if (!chain.isEmpty()) {
+            fields.put("chain", chain);
         }
         return Json.write(fields);
     }
@@ -212,13 +296,26 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
     }
 
     static LoaderState of(JsonFields fields) {
-        long version = fields.whole(VERSION_KEY, FORMAT_VERSION, STREAM_VERSION);
+        long version = fields.whole(VERSION_KEY, FORMAT_VERSION, HISTORY_VERSION);
         LoaderState state = new LoaderState(fields.whole("epoch"), fields.whole("position"), fields.whole("seed"),
                 fields.text("sampler"), fields.text("dataset"),
-                version == FORMAT_VERSION ? List.of()
-                        : fields.objects("lanes").stream().map(LoaderState::lane).toList());
+                version == STREAM_VERSION || version == HISTORY_VERSION && fields.has("lanes")
+                        ? fields.objects("lanes").stream().map(LoaderState::lane).toList() : List.of(),
+                version == HISTORY_VERSION && fields.has("edits") ? EditText.edits(fields) : List.of(),
+                version == HISTORY_VERSION ? chain(fields) : "");
+        if (version == HISTORY_VERSION && state.edits.isEmpty() && state.chain.isEmpty()) {
+            throw fields.wrong("edits", "nothing", "edits, a chain, or version 1 or 2");
+        }
         fields.end();
         return state;
+    }
+
+    private static String chain(JsonFields fields) {
+        String chain = Objects.requireNonNullElse(fields.textIfThere("chain"), "");
+        if (!chain.isEmpty() && !chain.matches("[0-9a-f]{32}")) {
+            throw fields.wrong("chain", chain, "32 hexadecimal digits");
+        }
+        return chain;
     }
 
     private static LaneState lane(JsonFields fields) {

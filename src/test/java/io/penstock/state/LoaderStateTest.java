@@ -147,7 +147,18 @@ class LoaderStateTest {
         assertReason("", "found the end");
         assertReason("[]", "found an array, expected an object");
         assertReason("{}", "penstock_state: found nothing, expected");
-        assertReason(STATE.toJson().replace("_state\":1", "_state\":3"), "penstock_state: found 3, expected 1 to 2");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":4"), "penstock_state: found 4, expected 1 to 3");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":3"),
+                "edits: found nothing, expected edits, a chain");
+        assertReason(STATE.toJson().replace("_state\":1", "_state\":3").replace("}", ",\"chain\":\"0G\"}"),
+                "chain: found 0G, expected 32 hexadecimal digits");
+        for (String edit : new String[] {"", "{}", "{\"excise\":[0,3,3],\"at\":[0,0]}",
+            "{\"excise\":[0,3],\"at\":[0,0]}", "{\"weights\":[0.0],\"at\":[0,0]}",
+            "{\"feedback\":\"AA\",\"sources\":2}", "{\"feedback\":\"!\",\"sources\":2}",
+            "{\"until\":[1,2],\"at\":[0,0],\"more\":1}", "{\"repeat\":[1,2,3],\"at\":[0,0]}"}) {
+            assertReason(STATE.toJson().replace("_state\":1", "_state\":3").replace("}", ",\"edits\":[" + edit + "]}"),
+                    "");
+        }
         assertReason(STATE.toJson().replace("_state\":1", "_state\":2"), "lanes: found nothing, expected an array");
         assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":\"3\""), "epoch: found '3', expected a 64-bit");
         assertReason(STATE.toJson().replace("\"epoch\":3", "\"epoch\":3.0"), "epoch: found 3.0");

@@ -82,9 +82,10 @@ final class BatchesCommand implements Callable<Integer> {
             if (explainBalance) {
                 return explainBalance(plan.evenness(source, limit == null ? BALANCE_STEPS : limit));
             }
-            BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
+            BatchSampler batches = state.resumed(plan.batches(source), source,
+                    storeOptions.remote());
             long count = limit == null ? PlanOptions.restOfEpoch(batches) : limit;
-            try (DataLoader loader = UsageException.valid(plan.loader(source, batches)::open)) {
+            try (DataLoader loader = UsageException.valid(state.set(plan.loader(source, batches))::open)) {
                 long taken = 0;
                 try {
                     for (; taken < count && loader.hasNext(); taken++) {

@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 /** Groups the options of large commands under headings in their help. */
 final class HelpGroups {
 
-    private static final Set<String> COMMANDS = Set.of("batches", "explain", "stream", "stats", "tune");
+    private static final Set<String> COMMANDS = Set.of("audit", "batches", "explain", "stream", "stats", "tune");
     private static final String REST = "General";
     private static final Map<String, List<String>> GROUPS = groups();
 
@@ -45,7 +45,9 @@ final class HelpGroups {
         groups.put("Ranks", List.of("--rank", "--world", "--ranks-from-environment", "--tail", "--balance-window",
                 "--balance-square", "--balance-cost", "--balance-alike", "--balance-tokens", "--balance-padded",
                 "--balance-samples", "--balance-group"));
-        groups.put("Resume", List.of("--state", "--epoch", "--skip"));
+        groups.put("Resume", List.of("--state", "--epoch", "--skip", "--ledger"));
+        groups.put("Edits of the run, kept in the state", List.of("--excise", "--excise-samples", "--excise-documents",
+                "--excise-file", "--repeat", "--until", "--reweigh", "--add-stores"));
         groups.put("Workers, memory and device", List.of("--workers", "--prefetch", "--read", "--read-ahead",
                 "--settings", "--memory", "--device", "--transfer"));
         groups.put("Diagnosis", List.of("--report", "--run-name", "--synthetic", "--trace", "--trace-steps",

@@ -83,6 +83,7 @@ public final class Penstock implements Runnable {
         commands.put("verify", VerifyCommand.class);
         commands.put("checksum", ChecksumCommand.class);
         commands.put("state", StateCommand.class);
+        commands.put("audit", AuditCommand.class);
         commands.put("devices", DevicesCommand.class);
         commands.put("new", NewCommand.class);
         return Collections.unmodifiableMap(commands);

@@ -2,12 +2,25 @@
 package io.penstock.cli;
 
 import io.penstock.json.Json;
+import io.penstock.remote.RemoteFiles;
+import io.penstock.sampling.Edit.Excise;
+import io.penstock.sampling.Edit.ExciseSamples;
+import io.penstock.sampling.Edit.Repeat;
+import io.penstock.sampling.Edit.Reweigh;
+import io.penstock.sampling.Edit.Until;
+import io.penstock.state.Checkpoint;
 import io.penstock.state.LoaderState;
+import io.penstock.store.IfExists;
+import io.penstock.text.NumberText;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -16,8 +29,8 @@ import picocli.CommandLine.Parameters;
 
 @Command(
         name = "state",
-        description = "Shows and compares saved states: a run's position in its data.",
-        subcommands = {StateCommand.Show.class, StateCommand.Diff.class})
+        description = "Shows, compares and edits saved states: a run's position in its data.",
+        subcommands = {StateCommand.Show.class, StateCommand.Diff.class, StateCommand.Edit.class})
 final class StateCommand implements Callable<Integer> {
 
     @Mixin
@@ -26,11 +39,20 @@ final class StateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new UsageException("missing command, expected show or diff");
+        throw new UsageException("missing command, expected show, diff or edit");
     }
 
     private static Map<String, @Nullable Object> fields(String file, RemoteOptions remote) throws IOException {
-        return Json.object(Json.parse(LoaderState.read(remote.locate(file)).toJson()));
+        return Json.object(Json.parse(read(file, remote).toJson()));
+    }
+
+    /** The state in a file, or in the folder of a checkpoint. */
+    static LoaderState read(String file, RemoteOptions remote) throws IOException {
+        return isCheckpoint(file) ? Checkpoint.load(Path.of(file)).state() : LoaderState.read(remote.locate(file));
+    }
+
+    private static boolean isCheckpoint(String file) {
+        return !RemoteFiles.isRemote(file) && Files.isDirectory(Path.of(file));
     }
 
     @Command(name = "show", description = "Prints a state.")
@@ -40,7 +62,8 @@ final class StateCommand implements Callable<Integer> {
         private Report report;
 
         @Parameters(paramLabel = "FILE",
-                description = "A state, written by 'stream --state' or from DataLoader.state().")
+                description = "A state, written by 'stream --state' or from DataLoader.state(), or the folder of a"
+                        + " checkpoint.")
         private String file;
 
         @Mixin
@@ -54,9 +77,101 @@ final class StateCommand implements Callable<Integer> {
                 return ExitCode.SUCCESS;
             }
             StringBuilder text = new StringBuilder();
-            fields.forEach((name, value) -> DetailText.append(text, 0, name, value));
+            fields.forEach((name, value) -> {
+                if (name.equals("edits")) {
+                    text.append("edits:\n");
+                    LoaderState.fromJson(Json.write(fields)).edits()
+                            .forEach(edit -> text.append("  ").append(text(edit)).append('\n'));
+                } else {
+                    DetailText.append(text, 0, name, value);
+                }
+            });
             report.print(text.toString());
             return ExitCode.SUCCESS;
+        }
+    }
+
+    private static String text(io.penstock.sampling.Edit edit) {
+        String at = "at epoch " + edit.epoch() + ", position " + edit.position() + ": ";
+        return switch (edit) {
+            case Excise cut -> at + "leaves out positions " + cut.from() + " to " + (cut.end() - 1) + " of epoch "
+                    + cut.ofEpoch();
+            case ExciseSamples cut -> at + "leaves out samples " + cut.from() + " to " + (cut.end() - 1);
+            case Repeat repeat -> at + "gives positions " + repeat.from() + " to " + (repeat.end() - 1) + " of epoch "
+                    + repeat.ofEpoch() + " again";
+            case Until until -> at + "ends the run at epoch " + until.endEpoch() + ", position " + until.end();
+            case Reweigh change -> at + "weights " + change.weights() + (change.isFeedback() ? " by feedback" : "");
+        };
+    }
+
+    @Command(
+            name = "edit",
+            sortOptions = false,
+            abbreviateSynopsis = true,
+            description = "Edits the run of a state: leaves out steps, samples, documents or files, gives steps again,"
+                    + " ends it, changes the weights of a mixture. Replaces the state in FILE.",
+            footer = {"", "Example: penstock state edit state.json out --window 1024 --excise 48200..48230",
+                "", "Takes the options of the run. A run that resumes from the state skips exactly that, and so does"
+                    + " each later one, with any number of ranks. The rest of the order stays as it is."})
+    static final class Edit implements Callable<Integer> {
+
+        @Mixin
+        private Report report;
+
+        @Parameters(index = "0", paramLabel = "FILE",
+                description = "The state, or the folder of a checkpoint; also s3://BUCKET/KEY.")
+        private String file;
+
+        @Parameters(index = "1..*", arity = "1..*", paramLabel = "STORE", description = PlanOptions.STORES)
+        private List<String> names = List.of();
+
+        @Mixin
+        private EditOptions edits;
+
+        @Mixin
+        private SourceOptions sources;
+
+        @Mixin
+        private SampleOptions samples;
+
+        @Mixin
+        private PlanOptions plan;
+
+        @Mixin
+        private StoreOptions storeOptions;
+
+        @Override
+        public Integer call() throws IOException {
+            if (!edits.isGiven()) {
+                throw new UsageException("missing edit, expected --excise, --excise-samples, --excise-documents,"
+                        + " --excise-file, --repeat, --until, --reweigh or --add-stores");
+            }
+            RemoteOptions remote = storeOptions.remote();
+            LoaderState state = read(file, remote);
+            try (SampleSource source = sources.open(names, samples, storeOptions, plan)) {
+                LoaderState edited = edits.applied(state, plan.batches(source), source);
+                write(edited, remote);
+                int more = edited.edits().size() - state.edits().size();
+                if (report.isJson()) {
+                    report.print(Json.object(Json.parse(edited.toJson())));
+                } else {
+                    report.print(file + ": " + NumberText.count(more, "edit") + " added, "
+                            + NumberText.count(edited.edits().size(), "edit") + " in all.\n");
+                }
+            }
+            return ExitCode.SUCCESS;
+        }
+
+        private void write(LoaderState edited, RemoteOptions remote) throws IOException {
+            if (isCheckpoint(file)) {
+                Path folder = Path.of(file);
+                Checkpoint.load(folder).replaceState(folder, edited);
+                return;
+            }
+            try (Target target = Target.of(file, remote, IfExists.REPLACE)) {
+                edited.write(target.path());
+                target.publish(ProgressBar.hidden());
+            }
         }
     }
 
@@ -85,9 +200,11 @@ final class StateCommand implements Callable<Integer> {
             Map<String, @Nullable Object> a = fields(first, remote);
             Map<String, @Nullable Object> b = fields(second, remote);
             Map<String, @Nullable Object> differences = new LinkedHashMap<>();
-            a.forEach((name, value) -> {
-                if (!Objects.equals(value, b.get(name))) {
-                    differences.put(name, List.of(value, b.get(name)));
+            Set<String> names = new LinkedHashSet<>(a.keySet());
+            names.addAll(b.keySet());
+            names.forEach(name -> {
+                if (!Objects.equals(a.get(name), b.get(name))) {
+                    differences.put(name, List.of(a.getOrDefault(name, "none"), b.getOrDefault(name, "none")));
                 }
             });
             boolean onePlan = !differences.containsKey("dataset") && !differences.containsKey("sampler")

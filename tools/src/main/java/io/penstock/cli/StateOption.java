@@ -4,6 +4,7 @@ package io.penstock.cli;
 import io.penstock.io.Location;
 import io.penstock.loader.BatchException;
 import io.penstock.loader.DataLoader;
+import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.remote.RemoteFiles;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.state.LoaderState;
@@ -11,6 +12,7 @@ import io.penstock.store.IfExists;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** A file with a run's position, which the next run continues from. */
@@ -22,20 +24,33 @@ final class StateOption {
     private @Nullable String file;
     private boolean isResumed;
 
+    @Option(names = "--ledger", paramLabel = "FOLDER",
+            description = "Append what is delivered to this rank's ledger in FOLDER, for 'penstock audit'.")
+    private @Nullable Path ledger;
+
+    @Mixin
+    private EditOptions edits;
+
     void check() {
         if (file != null && !RemoteFiles.isRemote(file)) {
             UsageException.requireFolder("--state", Path.of(file));
         }
     }
 
-    /** The batches from where the file says, if there is one. */
-    BatchSampler resumed(BatchSampler batches, RemoteOptions remote) throws IOException {
-        if (file == null) {
-            return batches;
+    /** The batches from where the file says, if there is one, with the edits. */
+    BatchSampler resumed(BatchSampler batches, SampleSource source, RemoteOptions remote) throws IOException {
+        Location location = file == null ? null : remote.locate(file);
+        isResumed = location != null && location.exists();
+        if (!edits.isGiven()) {
+            return isResumed ? LoaderState.read(location).resume(batches) : batches;
         }
-        Location location = remote.locate(file);
-        isResumed = location.exists();
-        return isResumed ? LoaderState.read(location).resume(batches) : batches;
+        LoaderState from = isResumed ? LoaderState.read(location) : LoaderState.before(batches);
+        return edits.applied(from, batches, source).resume(batches);
+    }
+
+    /** A loader that keeps the ledger, if there is one. */
+    DataLoaderBuilder set(DataLoaderBuilder loader) {
+        return ledger == null ? loader : loader.ledger(ledger);
     }
 
     /** Whether the run continues one that a file tells of, wherever other options would start it. */

@@ -75,13 +75,14 @@ final class StreamCommand implements Callable<Integer> {
         checkOptions();
         try (SampleSource source = sources.open(names, samples, storeOptions, plan);
                 ChosenDevice device = UsageException.valid(target::open)) {
-            BatchSampler batches = state.resumed(plan.batches(source), storeOptions.remote());
+            BatchSampler batches = state.resumed(plan.batches(source), source,
+                    storeOptions.remote());
             long count = steps != null ? steps : PlanOptions.restOfEpoch(batches);
             long stepNanos = Math.round(stepMillis * 1e6);
             long opened = System.nanoTime();
             DataLoaderBuilder builder = plan.loader(source, batches).device(device.device())
                     .transfer(target.transfer());
-            diagnosing.set(builder);
+            diagnosing.set(state.set(builder));
             StreamRun.Measured measured;
             StreamReport result;
             try (DeviceStream stream = diagnosing.openStream(device.device());

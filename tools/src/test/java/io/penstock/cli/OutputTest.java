@@ -74,7 +74,8 @@ class OutputTest {
         Path joined = folder.resolve("joined");
         List<List<Object>> prepared = List.of(
                 List.of("tokenize", text, "-o", folder.resolve("part"), "--shard=0/1"),
-                List.of("manifest", part, "-o", joined), with("stream", source, "--steps=3", "--state", state),
+                List.of("manifest", part, "-o", joined), with("stream", source, "--steps=3", "--state", state,
+                        "--ledger", folder.resolve("ledger")),
                 with("stream", source, "--steps=3", "--report", run, "--watch", watched));
         for (List<Object> command : prepared) {
             CommandRun made = CommandRun.of(command.toArray());
@@ -103,6 +104,8 @@ class OutputTest {
                 List.of("convert", source.getFirst(), folder.resolve("converted.safetensors"), "--format=nanogpt"),
                 List.of("checksum", raw), List.of("verify", raw, "--format=nanogpt"),
                 List.of("state", "show", state), List.of("state", "diff", state, state), List.of("devices"),
+                List.of("audit", folder.resolve("ledger")), List.of("state", "edit", state, raw,
+                        "--format=nanogpt", "--window=32", "--excise=5"),
                 List.of("new", "trainer", folder.resolve("trainer"))));
         for (String command : Penstock.COMMANDS.keySet()) {
             assertTrue(commands.stream().anyMatch(one -> one.getFirst().equals(command)), command);

@@ -59,6 +59,8 @@ class CrashTest {
             Map.entry("IndexFile", "tars, index beside a shard"),
             Map.entry("WebDatasetWriter", "tars; a shard that it adopts is moved to the folder that the commit moves"),
             Map.entry("Folder", "summary"),
+            Map.entry("Ledger", "none: a log, whose records have digests; LedgerTest cuts it off at every byte, and"
+                    + " KilledLedgerTest kills processes"),
             Map.entry("ObjectFolder", "none: a cache, whose blocks have checksums; processes are killed in"
                     + " CacheProcessesTest"),
             Map.entry("BlockTable", "none: a cache"),

@@ -6,6 +6,7 @@ import static io.penstock.json.Json.members;
 import io.penstock.collate.BatchVectors;
 import io.penstock.collate.PackingVectors;
 import io.penstock.json.Json;
+import io.penstock.state.EditVectors;
 import io.penstock.state.LoaderState;
 import io.penstock.stream.StreamVectors;
 import java.io.IOException;
@@ -42,6 +43,9 @@ final class SpecVectors {
         Files.writeString(folder.resolve("permutation.json"), lines(permutation()));
         Files.writeString(folder.resolve("sharding.json"), lines(sharding()));
         Files.writeString(folder.resolve("state.json"), lines(state()));
+        Files.writeString(folder.resolve("edits.json"), lines(EditVectors.edits()));
+        Files.writeString(folder.resolve("ledger.json"), lines(EditVectors.ledger(
+                Files.createTempDirectory("penstock-ledger"))));
         Files.writeString(folder.resolve("samplers.json"), lines(SamplerVectors.samplers()));
         Files.writeString(folder.resolve("mixtures.json"), lines(SamplerVectors.mixtures()));
         Files.writeString(folder.resolve("batching.json"), lines(BatchingVectors.batching()));

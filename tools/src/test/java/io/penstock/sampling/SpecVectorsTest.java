@@ -9,6 +9,7 @@ import io.penstock.collate.BatchVectors;
 import io.penstock.collate.PackingVectors;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.json.Json;
+import io.penstock.state.EditVectors;
 import io.penstock.state.LoaderState;
 import io.penstock.stream.StreamVectors;
 import io.penstock.testing.Python;
@@ -33,7 +34,7 @@ class SpecVectorsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"permutation", "sharding", "state", "windows", "slab", "randomness", "samplers",
-        "mixtures", "packing", "batching", "streams"})
+        "mixtures", "packing", "batching", "streams", "edits", "ledger"})
     void theVectorsAreWhatThisImplementationGives(String name) throws IOException {
         Map<String, Object> made = switch (name) {
             case "permutation" -> SpecVectors.permutation();
@@ -47,6 +48,8 @@ class SpecVectorsTest {
             case "packing" -> PackingVectors.packing();
             case "batching" -> BatchingVectors.batching();
             case "streams" -> StreamVectors.streams();
+            case "edits" -> EditVectors.edits();
+            case "ledger" -> EditVectors.ledger(folder);
             default -> throw new IllegalArgumentException(name);
         };
         Object vectors = Json.parse(Files.readAllBytes(VECTORS.resolve(name + ".json")));

@@ -39,6 +39,7 @@ final class Checkpoints {
     private static final String VOCABULARY = "vocabulary";
 
     private final Path folder;
+    private final boolean keepsOld;
 
     /** A checkpoint that was read. */
     record Saved(Path folder, Checkpoint checkpoint, Map<String, String> options, Vocabulary vocabulary) {
@@ -63,7 +64,13 @@ final class Checkpoints {
     }
 
     Checkpoints(Path folder) {
+        this(folder, false);
+    }
+
+    /** Reads and writes checkpoints in a folder, and keeps old ones if asked to. */
+    Checkpoints(Path folder, boolean keepsOld) {
         this.folder = folder;
+        this.keepsOld = keepsOld;
     }
 
     /** Saves what a run needs to go on with the step after this one. */
@@ -86,7 +93,7 @@ final class Checkpoints {
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
         Checkpoint.save(target, step, state, WEIGHTS, AVERAGES, OPTIONS);
         for (Path each : folders()) {
-            if (!each.equals(target)) {
+            if (!keepsOld && !each.equals(target)) {
                 delete(each);
             }
         }

@@ -50,7 +50,12 @@ final class Input implements AutoCloseable {
          * Windows of the stores, across documents. They go to the device as the stores have them, two bytes a token;
          * ids, labels and positions are made of them there.
          */
-        WINDOWS
+        WINDOWS,
+        /**
+         * Windows as with {@link #WINDOWS}, in the order of {@code penstock batches --window --weights --seed}: so the
+         * command line can tell what was in a step, and edit the run. Those that are held out are trained on, too.
+         */
+        PLAIN
     }
 
     /** The loader that trains; its threads have names that begin so. */
@@ -126,15 +131,30 @@ final class Input implements AutoCloseable {
      * @param device where batches go
      */
     DataLoader training(int batchSize, double[] weights, long seed, LoaderState state, Device device) {
+        return training(batchSize, weights, seed, state, device, null);
+    }
+
+    /** The same; what is delivered is written down in a ledger, unless that is null. */
+    DataLoader training(int batchSize, double[] weights, long seed, LoaderState state, Device device, Path ledger) {
+        DataLoaderBuilder loader = loader(order(weights, seed), batchSize, TRAINING).device(device);
+        if (ledger != null) {
+            loader.ledger(ledger);
+        }
+        return (state == null ? loader : loader.resume(state)).open();
+    }
+
+    private Sampler order(double[] weights, long seed) {
+        if (form == Form.PLAIN) {
+            return Mixture.of(dataset.size(), new Mixture.Source(Sampler.shuffled(firstSequences, seed), weights[0]),
+                    new Mixture.Source(Sampler.shuffled(dataset.size() - firstSequences, seed), weights[1]));
+        }
         long[] first = sequences(0, firstSequences, false);
         long[] second = sequences(firstSequences, dataset.size(), false);
         Sampler ofFirst = Sampler.subset(first, firstSequences, Sampler.shuffled(first.length, seed));
         Sampler ofSecond = Sampler.subset(LongStream.of(second).map(s -> s - firstSequences).toArray(),
                 dataset.size() - firstSequences, Sampler.shuffled(second.length, seed + 1));
-        Sampler mixture = Mixture.of(first.length + second.length, new Mixture.Source(ofFirst, weights[0]),
+        return Mixture.of(first.length + second.length, new Mixture.Source(ofFirst, weights[0]),
                 new Mixture.Source(ofSecond, weights[1]));
-        DataLoaderBuilder loader = loader(mixture, batchSize, TRAINING).device(device);
-        return (state == null ? loader : loader.resume(state)).open();
     }
 
     /** The held-out sequences, each once an epoch: the last batch is smaller. */
@@ -149,7 +169,7 @@ final class Input implements AutoCloseable {
                 .workers(1).leases(LeaseMode.REUSED);
         return switch (form) {
             case PACKED -> loader.collator(PackedLm.of(DType.I32, EnumSet.of(Field.LABELS, Field.POSITION_IDS)));
-            case WINDOWS -> loader.collator(CausalLm.narrow()).onDevice(TokenStage.of(DType.I32)
+            case WINDOWS, PLAIN -> loader.collator(CausalLm.narrow()).onDevice(TokenStage.of(DType.I32)
                     .documents(DocumentSeparator.endsWith(END_OF_TEXT))
                     .outputs(Output.INPUT_IDS, Output.LABELS, Output.POSITION_IDS));
         };

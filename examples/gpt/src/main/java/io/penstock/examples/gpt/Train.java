@@ -35,7 +35,7 @@ public final class Train {
     Train(Flags flags) {
         this.flags = flags;
         this.out = flags.path("--out");
-        this.checkpoints = new Checkpoints(out);
+        this.checkpoints = new Checkpoints(out, flags.isOn("--keep-checkpoints"));
     }
 
     static Flags flags(String... args) {
@@ -43,7 +43,8 @@ public final class Train {
                 "false", "--device", CPU, "--input", "packed", "--steps", "300", "--batch", "16", "--context", "128",
                 "--layers", "4", "--heads", "4", "--width", "128", "--rate", "0.002", "--warmup", "40", "--seed", "42",
                 "--threads", String.valueOf(Runtime.getRuntime().availableProcessors()), "--print-every", "20",
-                "--validate-every", "50", "--save-every", "50", "--metrics-port", "0");
+                "--validate-every", "50", "--save-every", "50", "--metrics-port", "0", "--ledger", "false",
+                "--keep-checkpoints", "false");
     }
 
     /** Trains with options, see the README. */
@@ -128,7 +129,7 @@ public final class Train {
         Losses losses = ops.losses();
         double validationLoss = Double.NaN;
         try (DataLoader loader = input.training(batchSize, flags.numbers("--weights"), flags.whole("--seed"), state,
-                ops.device());
+                ops.device(), flags.isOn("--ledger") ? out.resolve("ledger") : null);
                 DataLoader validation = input.validation(batchSize, ops.device());
                 Diagnosis diagnosis = Diagnosis.of(loader);
                 PrometheusEndpoint _ = publish(Metrics.of(Input.TRAINING, loader));

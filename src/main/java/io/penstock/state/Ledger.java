@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.state;
+
+import io.penstock.internal.Sha256;
+import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Shard;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.DigestException;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Locale;
+
+/**
+ * Writes down what a rank has delivered: 64 bytes a step, appended to a file of the rank. {@link LedgerAudit} proves
+ * from the files of all ranks that each position was given once and in order. {@code docs/spec/ledger.md} specifies the
+ * file for ports.
+ *
+ * <pre>
+ *         0         8            16      24    28    32     40    48     64
+ *   step  position  epoch        place   count valid rows   seal  chain
+ *  start  -1        version rank world tail    0 text place  seal  chain  then the state's text, filled up with zeros
+ * </pre>
+ *
+ * <p>The <b>chain</b> is the same on every rank, and the state has it: a digest of the chain before and of the step's
+ * place. The <b>seal</b> digests a record and the seal before it, so a record that was changed, or torn by a crash, is
+ * noticed. A file is only appended to; what a killed process left of a record is cut off when the next one opens it.
+ *
+ * <p>For one thread at a time. Records are written when a state is asked for, when 64 are waiting, and at the end: a
+ * killed process loses none that a saved state counts.
+ */
+public final class Ledger implements AutoCloseable {
+
+    /** The bytes of a record. */
+    static final int RECORD_BYTES = 64;
+    static final int CHAIN_BYTES = 16;
+    static final int SEAL_AT = 40;
+    static final int CHAIN_AT = 48;
+    static final int VERSION = 1;
+    static final long START = -1;
+    /** Marks the last batch of an epoch in the count. */
+    static final int LAST = 1 << 31;
+    /** In place of the valid rows: the batch could not be made. */
+    static final int FAILED = -1;
+
+    private static final int RECORDS_WAITING = 64;
+
+    private final FileChannel file;
+    private final ByteBuffer waiting = ByteBuffer.allocate(RECORDS_WAITING * RECORD_BYTES).order(
+            ByteOrder.LITTLE_ENDIAN);
+    private final Digests digests = new Digests();
+    private byte[] seal;
+    private byte[] chain = new byte[CHAIN_BYTES];
+    private long orderDigest;
+    private BatchSampler batches;
+
+    /** Digests records; one thread at a time. */
+    static final class Digests {
+
+        private final MessageDigest sha256 = Sha256.digest();
+        private final byte[] result = new byte[sha256.getDigestLength()];
+        private final byte[] record = new byte[RECORD_BYTES];
+        private final ByteBuffer numbers = ByteBuffer.allocate(4 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+        /** Computes the chain after a step, in place. */
+        void extend(byte[] chain, long epoch, long place, long rows, long orderDigest) {
+            sha256.update(chain);
+            numbers.clear().putLong(epoch).putLong(place).putLong(rows).putLong(orderDigest);
+            sha256.update(numbers.array());
+            System.arraycopy(finish(), 0, chain, 0, CHAIN_BYTES);
+        }
+
+        /** Returns the seal of a record, of which the first bytes are read; valid until the next call. */
+        byte[] seal(byte[] before, ByteBuffer of, int at, byte[] text) {
+            of.get(at, record);
+            sha256.update(before, 0, Long.BYTES);
+            sha256.update(record, 0, SEAL_AT);
+            sha256.update(record, CHAIN_AT, CHAIN_BYTES);
+            sha256.update(text);
+            return finish();
+        }
+
+        static long order(LoaderState state) {
+            byte[] digest = Sha256.digest().digest((state.sampler() + "\0" + state.dataset())
+                    .getBytes(StandardCharsets.UTF_8));
+            return ByteBuffer.wrap(digest).order(ByteOrder.LITTLE_ENDIAN).getLong();
+        }
+
+        private byte[] finish() {
+            try {
+                sha256.digest(result, 0, result.length);
+            } catch (DigestException e) {
+                throw new IllegalStateException("room for a digest", e);
+            }
+            return result;
+        }
+    }
+
+    private Ledger(FileChannel file, byte[] seal, BatchSampler batches) {
+        this.file = file;
+        this.seal = seal;
+        this.batches = batches;
+    }
+
+    /**
+     * Opens the ledger of a rank to append to it, and writes where the run begins.
+     *
+     * @param folder the folder of the files of all ranks; it is created if it does not exist
+     * @param batches the rank's batches from where the run begins
+     * @return the ledger, to be closed by the caller
+     * @throws IOException if the file cannot be read or written
+     */
+    public static Ledger open(Path folder, BatchSampler batches) throws IOException {
+        Files.createDirectories(folder);
+        Path path = file(folder, batches.shard().rank());
+        FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        try {
+            byte[] seal = new byte[Long.BYTES];
+            long end = LedgerFile.validEnd(file, seal);
+            file.truncate(end).position(end);
+            Ledger ledger = new Ledger(file, seal, batches);
+            ledger.begin(batches);
+            return ledger;
+        } catch (Throwable t) {
+            file.close();
+            throw t;
+        }
+    }
+
+    static Path file(Path folder, int rank) {
+        return folder.resolve(String.format(Locale.ROOT, "rank-%05d.ledger", rank));
+    }
+
+    /**
+     * Writes that the run continues elsewhere: at its beginning, and after it was moved or edited.
+     *
+     * @param from the rank's batches from there on
+     */
+    public void begin(BatchSampler from) {
+        this.batches = from;
+        LoaderState state = LoaderState.before(from);
+        byte[] text = state.toJson().getBytes(StandardCharsets.UTF_8);
+        byte[] padded = new byte[Math.ceilDiv(text.length, RECORD_BYTES) * RECORD_BYTES];
+        System.arraycopy(text, 0, padded, 0, text.length);
+        chain = state.chain().isEmpty() ? new byte[CHAIN_BYTES] : HexFormat.of().parseHex(state.chain());
+        orderDigest = Digests.order(state);
+        Shard shard = from.shard();
+        ByteBuffer record = ByteBuffer.allocate(RECORD_BYTES + padded.length).order(ByteOrder.LITTLE_ENDIAN);
+        record.putLong(START).putInt(VERSION).putInt(shard.rank()).putInt(shard.worldSize())
+                .putInt(shard.tail().ordinal()).putInt(0).putInt(text.length).putLong(from.startPlace());
+        record.put(CHAIN_AT, chain).put(RECORD_BYTES, padded);
+        seal = digests.seal(seal, record, 0, text).clone();
+        record.put(SEAL_AT, seal, 0, Long.BYTES);
+        System.arraycopy(padded, padded.length - RECORD_BYTES + SEAL_AT, seal, 0, Long.BYTES);
+        flush();
+        write(record.clear());
+    }
+
+    /**
+     * Writes down a batch that the trainer was given.
+     *
+     * @param plan the batch, with what was put in place of bad samples
+     */
+    public void delivered(BatchPlan plan) {
+        add(plan, plan.valid());
+    }
+
+    /**
+     * Writes down a batch that could not be made.
+     *
+     * @param number its number in the run
+     */
+    public void failed(long number) {
+        BatchPlan plan = new BatchPlan(batches.batchSize());
+        try {
+            batches.plan(number, plan);
+        } catch (IllegalStateException _) {
+            return;                                     // a sample above the budget: never part of a plan
+        }
+        add(plan, FAILED);
+    }
+
+    private void add(BatchPlan plan, int valid) {
+        long place = batches.placeOf(plan.number());
+        int count = batches.countOf(plan.number());
+        int at = waiting.position();
+        digests.extend(chain, plan.epoch(), place, (long) count * batches.shard().worldSize(), orderDigest);
+        waiting.putLong(batches.positionOf(plan.number())).putLong(plan.epoch()).putLong(place)
+                .putInt(batches.isLastOfEpoch(plan.number()) ? count | LAST : count).putInt(valid)
+                .putLong(rows(plan)).putLong(0).put(chain);
+        byte[] sealed = digests.seal(seal, waiting, at, new byte[0]);
+        System.arraycopy(sealed, 0, seal, 0, Long.BYTES);
+        waiting.put(at + SEAL_AT, seal, 0, Long.BYTES);
+        if (!waiting.hasRemaining()) {
+            flush();
+        }
+    }
+
+    /** Digests the positions and samples of rows. */
+    static long rows(BatchPlan plan) {
+        long rows = 0;
+        for (int i = 0; i < plan.count(); i++) {
+            rows = addRow(rows, plan.position(i), plan.sample(i));
+        }
+        return rows;
+    }
+
+    static long addRow(long rows, long position, long sample) {
+        return mix(mix(rows ^ position) ^ sample);
+    }
+
+    /** The first output of SplitMix64 with this state. */
+    private static long mix(long state) {
+        long z = state + 0x9E3779B97F4A7C15L;
+        z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
+        z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
+        return z ^ z >>> 31;
+    }
+
+    /** {@return the digest of all that was delivered, as 32 hexadecimal digits} Writes what is waiting to the file. */
+    public String chain() {
+        flush();
+        return HexFormat.of().formatHex(chain);
+    }
+
+    private void flush() {
+        write(waiting.flip());
+        waiting.clear();
+    }
+
+    private void write(ByteBuffer bytes) {
+        try {
+            while (bytes.hasRemaining()) {
+                file.write(bytes);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("the ledger cannot be written: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        try (file) {
+            flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException("the ledger cannot be closed: " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.loader;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.dataset.Dataset;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Feedback;
+import io.penstock.sampling.Mixture;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
+import io.penstock.sampling.TailPolicy;
+import io.penstock.state.LedgerAudit;
+import io.penstock.state.LoaderState;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LoaderLedgerTest {
+
+    private static final Sampler MIX = Mixture.of(600, new Mixture.Source(Sampler.shuffled(300, 1), 0.5),
+            new Mixture.Source(Sampler.shuffled(100, 2), 0.5));
+
+    @TempDir
+    private Path folder;
+
+    private static Dataset numbers() {
+        return Dataset.generate(400, List.of(new TensorSpec("number", DType.I64, 1)), "numbers",
+                (sample, _, out) -> out.tensor(0).segment().setAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, 0, sample));
+    }
+
+    private DataLoaderBuilder loader(int rank, int world) {
+        return loader(folder, rank, world);
+    }
+
+    static DataLoaderBuilder loader(Path folder, int rank, int world) {
+        return DataLoader.builder(numbers()).sampler(MIX).batchSize(4).workers(2)
+                .shard(new Shard(rank, world, TailPolicy.EXACT)).ledger(folder);
+    }
+
+    static BatchSampler run() {
+        return BatchSampler.of(MIX, 4, new Shard(0, 1, TailPolicy.EXACT)).withDataset(numbers().fingerprint());
+    }
+
+    private static List<Long> take(DataLoader loader, int steps) {
+        List<Long> samples = new ArrayList<>();
+        for (int step = 0; step < steps; step++) {
+            try (Batch batch = loader.next()) {
+                for (int row = 0; row < batch.valid(); row++) {
+                    samples.add(batch.sample(row));
+                }
+            }
+        }
+        return samples;
+    }
+
+    @Test
+    void feedbackIsReplayedByRunsThatResumeWithOtherRanks() throws IOException {
+        LoaderState before = null;
+        LoaderState after = null;
+        for (int rank = 0; rank < 2; rank++) {
+            try (DataLoader loader = loader(rank, 2).open()) {
+                take(loader, 10);
+                before = loader.state();
+                assertEquals(List.of(255.0, 35.0), loader.report(Feedback.multiplicative(1), 3, 1));
+                take(loader, 20);
+                LoaderState state = loader.state();
+                assertTrue(after == null || after.equals(state), "ranks agree");
+                after = state;
+            }
+        }
+        assertEquals(80, before.position());
+        List<Long> rest;
+        try (DataLoader loader = loader(0, 1).resume(after).endEpoch(2).open()) {
+            rest = take(loader, 30);
+        }
+        LedgerAudit audit = LedgerAudit.of(folder, Optional.of(run()));
+        assertEquals(List.of(), audit.problems());
+        assertEquals(60, audit.steps());
+        long first = rest.stream().filter(sample -> sample < 300).count();
+        assertEquals(255.0 / 290, (double) first / rest.size(), 0.02);
+    }
+
+    @Test
+    void editsAndSeeksAreInTheLedger() throws IOException {
+        try (DataLoader loader = loader(0, 1).open()) {
+            take(loader, 10);
+            LoaderState here = loader.state();
+            take(loader, 5);
+            loader.seek(here.edit(run()).exciseSteps(12, 13).state());
+            take(loader, 300);
+            LedgerAudit audit = LedgerAudit.of(folder, Optional.of(run()));
+            assertEquals(5 + 10, audit.takenBack() + 10, audit.problems().toString());
+            LoaderState end = loader.state();
+            audit = LedgerAudit.of(folder, Optional.of(run()));
+            assertEquals(List.of(), audit.problems());
+            assertEquals(310, audit.steps());
+            assertEquals(end.chain(), audit.chain());
+        }
+    }
+
+    @Test
+    void aRunWithAnEndGivesNothingBehindIt() {
+        LoaderState state = LoaderState.before(run()).edit(run()).untilStep(20).state();
+        try (DataLoader loader = loader(0, 1).resume(state).open()) {
+            assertEquals(20, loader.stream().peek(Batch::close).count());
+            LoaderState end = loader.state();
+            try (DataLoader resumed = loader(0, 1).resume(end).open()) {
+                assertTrue(!resumed.hasNext());
+            }
+            try (DataLoader longer = loader(0, 1).resume(end.edit(run()).untilStep(25).state()).open()) {
+                assertEquals(5, longer.stream().peek(Batch::close).count());
+            }
+        }
+    }
+
+    @Test
+    void feedbackOfAnOrderThatIsNoMixtureIsRefused() {
+        try (DataLoader loader = DataLoader.builder(numbers()).shuffle(1).batchSize(4).open()) {
+            assertThrows(IllegalArgumentException.class, () -> loader.report(Feedback.multiplicative(1), 1));
+            assertEquals("", loader.state().chain());
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.state;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.penstock.sampling.BatchPlan;
+import io.penstock.sampling.BatchSampler;
+import io.penstock.sampling.Feedback;
+import io.penstock.sampling.Mixture;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Shard;
+import io.penstock.sampling.TailPolicy;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LedgerTest {
+
+    private static final Sampler ORDER = Sampler.shuffled(1000, 7);
+
+    @TempDir
+    private Path folder;
+
+    private static BatchSampler batches(Sampler order, int batch, int rank, int world) {
+        return BatchSampler.of(order, batch, new Shard(rank, world, TailPolicy.PAD)).withDataset("d");
+    }
+
+    /** Delivers steps on all ranks, and returns the state after them. */
+    private LoaderState deliver(Sampler order, LoaderState from, int batch, int world, int steps) throws IOException {
+        LoaderState after = null;
+        for (int rank = 0; rank < world; rank++) {
+            BatchSampler batches = from == null ? batches(order, batch, rank, world)
+                    : from.resume(batches(order, batch, rank, world));
+            LoaderState state = deliver(batches, steps);
+            assertTrue(after == null || after.equals(state));
+            after = state;
+        }
+        return after;
+    }
+
+    private LoaderState deliver(BatchSampler batches, int steps) throws IOException {
+        try (Ledger ledger = Ledger.open(folder, batches)) {
+            BatchPlan plan = new BatchPlan(batches.batchSize());
+            for (int step = 0; step < steps; step++) {
+                batches.plan(step, plan);
+                ledger.delivered(plan);
+            }
+            return (steps == 0 ? LoaderState.before(batches) : LoaderState.after(batches, steps - 1))
+                    .withChain(ledger.chain());
+        }
+    }
+
+    private LedgerAudit audit() throws IOException {
+        return LedgerAudit.of(folder, Optional.of(batches(ORDER, 8, 0, 1)));
+    }
+
+    @Test
+    void aRunOverRestartsRanksAndEditsIsProven() throws IOException {
+        LoaderState state = deliver(ORDER, null, 8, 4, 10);
+        deliver(ORDER, state, 8, 4, 7);                                     // killed: taken back
+        state = deliver(ORDER, state, 5, 3, 12);
+        LoaderState edited = state.edit(batches(ORDER, 8, 0, 1)).exciseSteps(70, 75).exciseSamples(1, 9).state();
+        state = deliver(ORDER, edited, 8, 2, 200);
+        LedgerAudit audit = audit();
+        assertEquals(List.of(), audit.problems());
+        assertEquals(222, audit.steps());
+        assertEquals(7, audit.takenBack());
+        assertEquals(state.chain(), audit.chain());
+        assertEquals(4, audit.runs());
+    }
+
+    @Test
+    void whatIsWrongIsNamed() throws IOException {
+        LoaderState state = deliver(ORDER, null, 8, 2, 10);
+        deliver(batches(ORDER, 8, 0, 2).startingAt(0, 320), 3);
+        deliver(batches(ORDER, 8, 1, 2).startingAt(0, 320), 2);
+        List<String> problems = audit().problems();
+        assertEquals(2, problems.size(), problems.toString());
+        assertTrue(problems.getFirst().contains("expected place 160 of epoch 0: what lies between was not given"),
+                problems.toString());
+        assertTrue(problems.getLast().contains("step 2, rank 1: not delivered"), problems.toString());
+        assertEquals(160, state.position());
+    }
+
+    @Test
+    void placesThatWereGivenTwiceAreNamed() throws IOException {
+        deliver(batches(ORDER, 8, 0, 1), 10);
+        deliver(batches(ORDER, 8, 0, 1).startingAt(0, 44), 10);
+        assertTrue(audit().problems().getFirst().contains("was given twice"), audit().problems().toString());
+    }
+
+    @Test
+    void ranksThatDidNotAgreeAreFound() throws IOException {
+        Mixture mix = Mixture.of(1000, new Mixture.Source(Sampler.shuffled(700, 1), 0.7),
+                new Mixture.Source(Sampler.shuffled(300, 2), 0.3));
+        LoaderState state = deliver(mix, null, 4, 2, 20);
+        for (int rank = 0; rank < 2; rank++) {
+            LoaderState changed = state.edit(batches(mix, 4, 0, 2)).feedback(Feedback.multiplicative(1),
+                    new double[] {7, 3}, 2.0, rank == 0 ? 3.0 : 3.5).state();
+            deliver(changed.resume(batches(mix, 4, rank, 2)), 10);
+        }
+        List<String> problems = LedgerAudit.of(folder, Optional.empty()).problems();
+        assertTrue(problems.getFirst().contains("ranks did not agree: rank 1"), problems.toString());
+        assertTrue(problems.get(1).contains("step 0, rank 1"), problems.toString());
+    }
+
+    @Test
+    void anotherOrderOrDatasetIsFoundWithTheStores() throws IOException {
+        deliver(batches(ORDER, 8, 0, 1), 10);
+        Path file = Ledger.file(folder, 0);
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length - 5 * 64 + 33] ^= 1;
+        Files.write(file, bytes);
+        assertTrue(audit().problems().getFirst().contains("no records: torn by a crash, or changed"),
+                audit().problems().toString());
+    }
+
+    @Test
+    void aTornTailIsCutOffAtEveryByte() throws IOException {
+        deliver(batches(ORDER, 8, 0, 1), 3);
+        Path file = Ledger.file(folder, 0);
+        byte[] whole = Files.readAllBytes(file);
+        LoaderState start = LoaderState.before(batches(ORDER, 8, 0, 1));
+        for (int length = 0; length <= whole.length; length++) {
+            for (boolean zeros : new boolean[] {false, true}) {
+                byte[] cut = zeros ? Arrays.copyOf(Arrays.copyOf(whole, length), whole.length)
+                        : Arrays.copyOf(whole, length);
+                Files.write(file, cut);
+                deliver(start.resume(batches(ORDER, 8, 0, 1)), 5);
+                LedgerAudit audit = audit();
+                assertEquals(List.of(), audit.problems(), length + " bytes of " + whole.length);
+                assertEquals(5, audit.steps());
+            }
+        }
+    }
+
+    @Test
+    void randomRunsAreProvenAndRandomLossesFound() throws IOException {
+        SplittableRandom random = new SplittableRandom(5);
+        for (int run = 0; run < 60; run++) {
+            for (Path file : files()) {
+                Files.delete(file);
+            }
+            LoaderState state = null;
+            List<LoaderState> saved = new ArrayList<>();
+            for (int attempt = 0; attempt < 6; attempt++) {
+                int world = 1 + random.nextInt(4);
+                int batch = 1 + random.nextInt(8);
+                LoaderState after = deliver(ORDER, state, batch, world, random.nextInt(100));
+                state = random.nextInt(4) == 0 ? state : after;
+                if (state != null && random.nextInt(3) == 0) {
+                    state = state.edit(batches(ORDER, batch, 0, world)).exciseSamples(random.nextLong(500),
+                            500 + random.nextLong(20)).state();
+                }
+                saved.add(state);
+            }
+            deliver(ORDER, state, 3, 4, 5);
+            assertEquals(List.of(), audit().problems(), "run " + run);
+            Path one = files().get(1 + random.nextInt(3));
+            byte[] bytes = Files.readAllBytes(one);
+            Files.write(one, Arrays.copyOf(bytes, bytes.length - 64));
+            assertEquals(1, audit().problems().size(), "run " + run + " " + saved);
+        }
+    }
+
+    private List<Path> files() throws IOException {
+        try (var all = Files.list(folder)) {
+            return all.sorted().toList();
+        }
+    }
+}
