@@ -198,6 +198,21 @@ class TextTableTest {
     }
 
     @Test
+    void namesOfFoldersAreColumnsAndOtherFilesMakeAFolderNoTable() throws IOException {
+        for (String language : List.of("de", "en")) {
+            Path part = Files.createDirectories(folder.resolve("t/lang=" + language));
+            Files.writeString(part.resolve("1.csv"), "a\n" + language.length() + "\n");
+        }
+        try (RecordStore table = RecordStore.open(folder.resolve("t"))) {
+            assertEquals(List.of("a", "lang"), names(table));
+            assertEquals("en", text(table, 1, 1));
+        }
+        file("labels.csv", "a\n1\n");
+        file("picture.bin", "x");
+        assertThrows(MalformedStoreException.class, () -> Store.open(folder));
+    }
+
+    @Test
     void packedFilesHaveTheSameRows() throws IOException {
         StringBuilder text = new StringBuilder("n,t\n");
         for (int i = 0; i < 100_000; i++) {
