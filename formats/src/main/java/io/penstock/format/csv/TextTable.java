@@ -82,8 +82,9 @@ public final class TextTable implements RecordStore {
             Set<String> found = new LinkedHashSet<>();
             // Of a folder of many other files, no list is made.
             folder.files(name -> {
-                if (!Partitions.isHidden(name) && !isBeside(name)) {
-                    found.add(Objects.requireNonNullElse(endingOf(name), ""));
+                String ending = endingOf(name);
+                if (ending != null && !Partitions.isHidden(name)) {
+                    found.add(ending);
                 }
                 return false;
             });
@@ -94,7 +95,8 @@ public final class TextTable implements RecordStore {
                     }
                 }
             }
-            if (found.contains("")) {
+            if (found.isEmpty() || !folder.files(name -> endingOf(name) == null && !Partitions.isHidden(name)
+                    && !isBeside(name)).isEmpty()) {
                 return null;
             }
             return found.size() == 1 ? found.iterator().next() : null;
