@@ -2,6 +2,7 @@
 package io.penstock.format.csv;
 
 import io.penstock.format.csv.TableOptions.Ragged;
+import io.penstock.text.Utf8;
 
 /** Finds the rows of a CSV file and what their fields are, for its index. */
 final class CsvRows extends RowReader {
@@ -81,7 +82,8 @@ final class CsvRows extends RowReader {
         }
         Categories collected = categories[column];
         if (collected != null) {
-            boolean isMissing = fields.isMissing();
+            // What is no UTF-8 is no category, so that its row has no value.
+            boolean isMissing = fields.isMissing() || Utf8.firstIllFormed(fields.bytes, fields.from, fields.to) >= 0;
             found[column] |= isMissing ? ColumnType.MISSING : ColumnType.OTHER_TEXT;
             if (!isMissing) {
                 collected.add(fields.bytes, fields.from, fields.to);

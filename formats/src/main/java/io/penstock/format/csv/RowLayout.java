@@ -120,9 +120,9 @@ final class RowLayout {
         }
         boolean areValues = type.holds(found) || type.kind() == Kind.CATEGORY || type.kind() == Kind.HASH
                 || type.equals(ColumnType.found(found));
-        // A text may be no UTF-8.
-        boolean isComplete = areValues && type.kind() != Kind.TEXT
-                && ((found & ColumnType.MISSING) == 0 && !mayLack || missing.isPresent());
+        // A text may be no UTF-8, also one that should be a category.
+        boolean isComplete = areValues && type.kind() != Kind.TEXT && ((found & ColumnType.MISSING) == 0 && !mayLack
+                || missing.isPresent() && type.kind() != Kind.CATEGORY);
         int width = type.kind() == Kind.TEXT ? TEXT_BYTES : type.kind().dtype.byteSize();
         int before = rowBytes;
         int stateBefore = isComplete ? -1 : before + width;

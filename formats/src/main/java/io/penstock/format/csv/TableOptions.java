@@ -249,22 +249,30 @@ public record TableOptions(Optional<Character> delimiter, Optional<Character> qu
         Ragged ragged = fields.has("ragged") ? ragged(fields) : none.ragged;
         Map<String, Declared> columns = new LinkedHashMap<>();
         JsonFields declared = fields.objectIfThere("columns");
-        for (String name : declared == null ? List.<String>of() : declared.names()) {
-            columns.put(name, declared(declared, name));
+        if (declared != null) {
+            for (String name : declared.names()) {
+                columns.put(name, declared(declared, name));
+            }
         }
         Map<String, Features> features = new LinkedHashMap<>();
         JsonFields groups = fields.objectIfThere("features");
-        for (String name : groups == null ? List.<String>of() : groups.names()) {
-            JsonFields group = groups.object(name);
-            DType dtype = DType.of(Optional.ofNullable(group.textIfThere("type")).orElse("f32"));
-            Optional<Double> missing = group.has("missing") ? missing(group)
-                    : dtype.isFloat() ? Optional.of(Double.NaN) : Optional.empty();
-            features.put(name, new Features(group.texts("columns"), dtype, missing,
-                    group.has("mask") && group.truth("mask")));
-            group.end();
+        if (groups != null) {
+            for (String name : groups.names()) {
+                features.put(name, features(groups.object(name)));
+            }
         }
         fields.end();
         return new TableOptions(delimiter, quote, header, names, decimal, words, ragged, columns, features);
+    }
+
+    private static Features features(JsonFields group) {
+        DType dtype = DType.of(Optional.ofNullable(group.textIfThere("type")).orElse("f32"));
+        Optional<Double> missing = group.has("missing") ? missing(group)
+                : dtype.isFloat() ? Optional.of(Double.NaN) : Optional.empty();
+        Features features = new Features(group.texts("columns"), dtype, missing,
+                group.has("mask") && group.truth("mask"));
+        group.end();
+        return features;
     }
 
     private static Optional<Character> character(JsonFields fields, String key) {

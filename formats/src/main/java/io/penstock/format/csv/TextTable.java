@@ -80,19 +80,24 @@ public final class TextTable implements RecordStore {
         /** Returns the ending of the files of a folder that has only such files; null if it has others. */
         @Nullable String endingIn(Location folder) throws IOException {
             Set<String> found = new LinkedHashSet<>();
-            for (Location file : folder.files(name -> !Partitions.isHidden(name) && !isBeside(name))) {
-                String ending = endingOf(file.name());
-                if (ending == null) {
-                    return null;
+            // Of a folder of many other files, no list is made.
+            folder.files(name -> {
+                String ending = endingOf(name);
+                if (ending != null && !Partitions.isHidden(name)) {
+                    found.add(ending);
                 }
-                found.add(ending);
-            }
-            if (found.isEmpty()) {
+                return false;
+            });
+            if (found.isEmpty() && !folder.folders(name -> name.contains("=")).isEmpty()) {
                 for (String ending : endings) {
                     if (Partitions.isPartitioned(folder, ending)) {
                         return ending;
                     }
                 }
+            }
+            if (found.isEmpty() || !folder.files(name -> endingOf(name) == null && !Partitions.isHidden(name)
+                    && !isBeside(name)).isEmpty()) {
+                return null;
             }
             return found.size() == 1 ? found.iterator().next() : null;
         }

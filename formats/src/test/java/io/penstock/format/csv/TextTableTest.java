@@ -114,6 +114,20 @@ class TextTableTest {
     }
 
     @Test
+    void aCategoryThatIsNoUtf8IsABadSample() throws IOException {
+        Path file = folder.resolve("t.csv");
+        Files.write(file, new byte[] {'k', ',', 'n', '\n', 'a', ',', '1', '\n', (byte) 0xC0, ',', '2', '\n'});
+        for (TableOptions options : List.of(TableOptions.DEFAULT.withColumn("k", "category"), TableOptions.DEFAULT
+                .withColumn("k", new Declared("category", Optional.of(-1.0))))) {
+            try (TextTable table = TextTable.open(file, options)) {
+                assertEquals(List.of("a"), table.categories("k"));
+                assertFalse(table.isPresent(1, 0));
+                assertThrows(MalformedStoreException.class, () -> table.locate(1, 0, new Span()));
+            }
+        }
+    }
+
+    @Test
     void raggedRowsAreRefusedWithTheirLinePaddedOrLeftOut() throws IOException {
         Path file = file("t.csv", "a,b\n1,2\n\n3\n4,5,6\n7,8\n");
         MalformedStoreException refused = assertThrows(MalformedStoreException.class,
@@ -180,6 +194,21 @@ class TextTableTest {
         }
         Files.delete(folder.resolve("2.csv"));
         file("2.csv", "q\n1\n");
+        assertThrows(MalformedStoreException.class, () -> Store.open(folder));
+    }
+
+    @Test
+    void namesOfFoldersAreColumnsAndOtherFilesMakeAFolderNoTable() throws IOException {
+        for (String language : List.of("de", "en")) {
+            Path part = Files.createDirectories(folder.resolve("t/lang=" + language));
+            Files.writeString(part.resolve("1.csv"), "a\n" + language.length() + "\n");
+        }
+        try (RecordStore table = RecordStore.open(folder.resolve("t"))) {
+            assertEquals(List.of("a", "lang"), names(table));
+            assertEquals("en", text(table, 1, 1));
+        }
+        file("labels.csv", "a\n1\n");
+        file("picture.bin", "x");
         assertThrows(MalformedStoreException.class, () -> Store.open(folder));
     }
 
