@@ -7,6 +7,7 @@ import io.penstock.format.arrow.ArrowType;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +25,10 @@ final class LeafTiles implements AutoCloseable {
 
     private final Leaf leaf;
     private final ColumnChunk chunk;
+    /** Of the dictionary, if it is among the pages. */
+    private final Arena arena = Arena.ofConfined();
     private final Pages pages;
+    private final boolean endsWithPages;
     private final int tile;
     private final int[] definitions = new int[TILE];
     private final int[] repetitions = new int[TILE];
@@ -39,12 +43,35 @@ final class LeafTiles implements AutoCloseable {
     private @Nullable Numbers numbers;
     private @Nullable Binaries binaries;
 
-    LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
+    /** Opens the tiles of a whole chunk. */
+    LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeBuffers buffers, DecodeLimit.Budget budget) {
+        this(file, leaf, chunk, new ColumnChunk.Range(chunk.start(), chunk.byteSize()), chunk.values(), null, buffers,
+                budget);
+    }
+
+    /**
+     * Opens the tiles of data pages.
+     *
+     * @param values how many they have; -1 if only their end tells
+     * @param dictionary the chunk's, which the caller keeps open; null if it has none, or it is the first page
+     */
+    LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, ColumnChunk.Range range, long values,
+            @Nullable Dictionary dictionary, DecodeBuffers buffers, DecodeLimit.Budget budget) {
         this.leaf = leaf;
         this.chunk = chunk;
-        this.pages = new Pages(file, chunk, budget);
+        this.pages = new Pages(file, chunk, range, buffers, arena, budget);
         this.tile = leaf.isBinary() ? TILE : Math.clamp(MAX_VALUE_BYTES / leaf.storedBytes(), 1, TILE);
-        this.valuesLeft = chunk.values();
+        this.dictionary = dictionary;
+        this.valuesLeft = values >= 0 ? values : Long.MAX_VALUE;
+        this.endsWithPages = values < 0;
+    }
+
+    /** Reads the dictionary that is a page alone; null if the page is none. */
+    static @Nullable Dictionary dictionary(MappedFile file, Leaf leaf, ColumnChunk chunk, ColumnChunk.Range page,
+            DecodeBuffers buffers, Arena arena, DecodeLimit.Budget budget) throws IOException {
+        Pages pages = new Pages(file, chunk, page, buffers, arena, budget);
+        PageHeader header = pages.next();
+        return header.kind() == PageHeader.Kind.DICTIONARY ? dictionary(pages, header, leaf) : null;
     }
 
     /** Returns the definition levels of the tile; zeros if there are none. */
@@ -67,7 +94,7 @@ final class LeafTiles implements AutoCloseable {
         while (page == null || pageDone == page.values()) {
             closeValues();
             header = null;
-            if (valuesLeft == 0) {
+            if (valuesLeft == 0 || endsWithPages && pages.isAtEnd()) {
                 return 0;
             }
             page = nextPage();
@@ -109,6 +136,10 @@ final class LeafTiles implements AutoCloseable {
         if (dictionary != null) {
             throw pages.malformed("a second dictionary", "one a column chunk");
         }
+        dictionary = dictionary(pages, header, leaf);
+    }
+
+    private static Dictionary dictionary(Pages pages, PageHeader header, Leaf leaf) throws IOException {
         boolean isPlain = switch (header.encoding()) {
             // Older versions of the format, and writers that mix the versions, name the encoding of the indices.
             case PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY -> true;
@@ -119,7 +150,7 @@ final class LeafTiles implements AutoCloseable {
                     "PLAIN");
         }
         PageBytes in = pages.dictionaryBytes();
-        dictionary = leaf.isBinary() ? Dictionary.ofBinaries(in, header.values(), pages.dictionaryArena())
+        return leaf.isBinary() ? Dictionary.ofBinaries(in, header.values(), pages.dictionaryArena())
                 : Dictionary.ofNumbers(in, header.values(), leaf.storedBytes());
     }
 
@@ -233,6 +264,6 @@ final class LeafTiles implements AutoCloseable {
     @Override
     public void close() {
         closeValues();
-        pages.close();
+        arena.close();
     }
 }

@@ -16,6 +16,7 @@ import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.io.publish.DecodedCache;
 import io.penstock.io.publish.DecodedSpill;
 import io.penstock.json.Json;
 import io.penstock.store.Column;
@@ -34,8 +35,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of Parquet files. A column chunk, a column of one row group, is decoded when one of its rows is first
- * located; then look-ups read the decoded copy. Values that are neither numbers nor bytes nor text are given as JSON.
+ * The rows of Parquet files. Pages of a column are decoded when one of their rows is located, or before by a loader's
+ * plan, into {@linkplain CachedColumns memory of a bounded size}; or a column chunk, a column of one row group, into a
+ * copy on disk. Values that are neither numbers nor bytes nor text are given as JSON.
  */
 final class ParquetStore implements RecordStore {
 
@@ -56,11 +58,14 @@ final class ParquetStore implements RecordStore {
     private final Partitions partitions;
     private final Group[] groups;
     private final PrefixSums starts;
-    private final ColumnBlocks blocks;
+    /** The decoded columns: all in a copy on disk, or as many as fit in memory; the other one is null. */
+    private final @Nullable ColumnBlocks blocks;
     private final DecodedSpill copy;
+    private final @Nullable CachedColumns cached;
     private volatile @Nullable String fingerprint;
 
-    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files) throws IOException {
+    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files, DecodeLimit limit)
+            throws IOException {
         this.path = path;
         this.parts = parts;
         this.unread = unread(parts);
@@ -89,8 +94,10 @@ final class ParquetStore implements RecordStore {
         }
         this.groups = found.toArray(Group[]::new);
         this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
-        this.blocks = new ColumnBlocks(groups.length * storedCount, this::decode);
+        int chunks = groups.length * storedCount;
         this.copy = new DecodedSpill(path);
+        this.cached = DecodedCache.isWanted() ? new CachedColumns(path, chunks, limit, this::source) : null;
+        this.blocks = cached == null ? new ColumnBlocks(chunks, this::decode) : null;
     }
 
     /**
@@ -109,7 +116,7 @@ final class ParquetStore implements RecordStore {
             for (Location file : files.locations()) {
                 parts.add(ParquetPart.open(file, limit));
             }
-            return new ParquetStore(path, List.copyOf(parts), files);
+            return new ParquetStore(path, List.copyOf(parts), files, limit);
         } catch (Throwable t) {
             parts.forEach(ParquetPart::close);
             throw t;
@@ -165,7 +172,7 @@ final class ParquetStore implements RecordStore {
             return partitions.isPresent(groups[group].part, column - storedCount);
         }
         return read[groups[group].part][column] != null
-                && block(group, column).state(record - starts.start(group)) == ColumnBlock.PRESENT;
+                && state(group, column, record - starts.start(group)) == ColumnBlock.PRESENT;
     }
 
     @Override
@@ -180,16 +187,30 @@ final class ParquetStore implements RecordStore {
             throw malformed(group, "row " + record + " of column '" + columns.get(column).name()
                     + "' is null: this file has no value of the column");
         }
-        ColumnBlock block = block(group, column);
-        long row = record - starts.start(group);
-        byte state = block.state(row);
+        byte state = locate(group, column, record - starts.start(group), into);
         if (state != ColumnBlock.PRESENT) {
             String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
                     ? "is a list of which an item is null"
                     : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
             throw malformed(group, "row " + record + " of column '" + columns.get(column).name() + "' " + why);
         }
-        block.locate(row, into);
+    }
+
+    private byte state(int group, int column, long row) {
+        return cached != null ? cached.state(group * storedCount + column, row) : block(group, column).state(row);
+    }
+
+    /** Returns a row's state; locates its value if it has one. */
+    private byte locate(int group, int column, long row, Span into) {
+        if (cached != null) {
+            return cached.locate(group * storedCount + column, row, into);
+        }
+        ColumnBlock block = block(group, column);
+        byte state = block.state(row);
+        if (state == ColumnBlock.PRESENT) {
+            block.locate(row, into);
+        }
+        return state;
     }
 
     private MalformedStoreException malformed(int group, String found) {
@@ -209,14 +230,21 @@ final class ParquetStore implements RecordStore {
     }
 
     private ColumnBlock block(int group, int column) {
-        return blocks.get(group * storedCount + column, fileOf(group));
+        return Objects.requireNonNull(blocks).get(group * storedCount + column, fileOf(group));
     }
 
-    private ColumnBlock decode(int block) throws IOException {
-        Group from = groups[block / storedCount];
+    private CachedColumns.Source source(int chunk) {
+        Group from = groups[chunk / storedCount];
         ParquetPart part = parts.get(from.part);
-        return Objects.requireNonNull(read[from.part][block % storedCount]).decode(part.file(), from.rows,
-                part.budget(), copy);
+        return new CachedColumns.Source(part.file(), Objects.requireNonNull(read[from.part][chunk % storedCount]),
+                from.rows, part.budget());
+    }
+
+    private ColumnBlock decode(int chunk) throws IOException {
+        CachedColumns.Source from = source(chunk);
+        try (DecodeBuffers buffers = new DecodeBuffers()) {
+            return from.column().decode(from.file(), from.group(), from.budget(), buffers, copy::append);
+        }
     }
 
     /** Always true: pages are encoded. */
@@ -276,6 +304,9 @@ final class ParquetStore implements RecordStore {
 
     @Override
     public void close() {
+        if (cached != null) {
+            cached.close();
+        }
         copy.close();
         partitions.close();
         parts.forEach(ParquetPart::close);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.parquet;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The dictionaries of the chunks whose pages were decoded last, so that each is decoded once for many pages. Bounded;
+ * those in use stay. Thread-safe.
+ */
+final class Dictionaries implements AutoCloseable {
+
+    /** Reads the dictionary of a chunk into an arena; null if it has none. */
+    @FunctionalInterface
+    interface Reader {
+
+        @Nullable Dictionary read(Arena arena) throws IOException;
+    }
+
+    /** A dictionary that is in use until it is closed. */
+    static final class Lease implements AutoCloseable {
+
+        private final Dictionaries of;
+        private final Arena arena;
+        private final @Nullable Dictionary dictionary;
+        private final long bytes;
+        /** Guarded by the dictionaries. */
+        private int users;
+        private boolean isForgotten;
+
+        private Lease(Dictionaries of, Arena arena, @Nullable Dictionary dictionary) {
+            this.of = of;
+            this.arena = arena;
+            this.dictionary = dictionary;
+            this.bytes = dictionary == null ? 0 : dictionary.entries().byteSize() + dictionary.starts().byteSize();
+        }
+
+        @Nullable Dictionary dictionary() {
+            return dictionary;
+        }
+
+        @Override
+        public void close() {
+            of.release(this);
+        }
+    }
+
+    private final long mostBytes;
+    private final Map<Integer, Lease> leases = new LinkedHashMap<>(16, 0.75f, true);
+    private long bytes;
+
+    Dictionaries(long mostBytes) {
+        this.mostBytes = mostBytes;
+    }
+
+    /** Returns the dictionary of a chunk, to be closed by the caller; two threads may both read one. */
+    Lease of(int chunk, Reader reader) throws IOException {
+        synchronized (this) {
+            Lease found = leases.get(chunk);
+            if (found != null) {
+                found.users++;
+                return found;
+            }
+        }
+        Arena arena = Arena.ofShared();
+        Lease read;
+        try {
+            read = new Lease(this, arena, reader.read(arena));
+        } catch (Throwable t) {
+            arena.close();
+            throw t;
+        }
+        List<Lease> freed = new ArrayList<>();
+        synchronized (this) {
+            read.users = 1;
+            Lease before = leases.put(chunk, read);
+            bytes += read.bytes;
+            if (before != null) {
+                forget(before, freed);
+            }
+            var oldest = leases.values().iterator();
+            while (bytes > mostBytes && leases.size() > 1 && oldest.hasNext()) {
+                Lease lease = oldest.next();
+                if (lease != read) {
+                    oldest.remove();
+                    forget(lease, freed);
+                }
+            }
+        }
+        freed.forEach(lease -> lease.arena.close());
+        return read;
+    }
+
+    private void forget(Lease lease, List<Lease> freed) {
+        bytes -= lease.bytes;
+        lease.isForgotten = true;
+        if (lease.users == 0) {
+            freed.add(lease);
+        }
+    }
+
+    private void release(Lease lease) {
+        boolean isFreed;
+        synchronized (this) {
+            lease.users--;
+            isFreed = lease.users == 0 && lease.isForgotten;
+        }
+        if (isFreed) {
+            lease.arena.close();
+        }
+    }
+
+    /** Frees those that nobody uses; the others when they are not used any more. */
+    @Override
+    public void close() {
+        List<Lease> freed = new ArrayList<>();
+        synchronized (this) {
+            leases.values().forEach(lease -> forget(lease, freed));
+            leases.clear();
+        }
+        freed.forEach(lease -> lease.arena.close());
+    }
+}
