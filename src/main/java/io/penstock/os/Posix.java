@@ -55,6 +55,7 @@ public final class Posix {
     private static final int MAP_SHARED = 1;
     private static final int MADV_DONTNEED = 4;
     private static final int MADV_HUGEPAGE = 14;
+    private static final int MADV_NOHUGEPAGE = 15;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_BASIC_STATS = 0x7FF;
 
@@ -244,9 +245,16 @@ public final class Posix {
         return madvise(pages, MADV_DONTNEED);
     }
 
-    /** Asks for large pages; a hint. */
-    public static void wantLargePages(MemorySegment pages) {
-        boolean _ = madvise(pages, MADV_HUGEPAGE);
+    /**
+     * Gives memory to mapped pages, as large pages if the OS has some; a hint. Later the OS joins no pages of them: it
+     * would give memory back to those that were {@linkplain #dropPages dropped}.
+     */
+    public static void populateLarge(MemorySegment pages) {
+        boolean isTaken = madvise(pages, MADV_HUGEPAGE);
+        if (isTaken) {
+            pages.set(JAVA_BYTE, 0, (byte) 0);
+        }
+        boolean _ = madvise(pages, MADV_NOHUGEPAGE);
     }
 
     /** Replaces mapped pages by those of a file, read-only. Returns false if the OS refuses; nothing has changed then. */

@@ -167,6 +167,8 @@ public final class DecodedCache implements AutoCloseable {
         /** For each granule, the block at its start, or the first one after; null behind the last. */
         private final AtomicReferenceArray<@Nullable Block> blocks;
         private long used;
+        /** Behind the last large page. */
+        private long largeEnd;
         private @Nullable Block last;
 
         Region(long bytes) {
@@ -183,9 +185,7 @@ public final class DecodedCache implements AutoCloseable {
             block.region = this;
             block.offset = at;
             block.bytes = bytes;
-            if (isLarge) {
-                Posix.wantLargePages(memory.asSlice(at, bytes));
-            }
+            populate(at + bytes);
             int first = (int) (used >>> GRANULE_SHIFT);
             int end = (int) (at + bytes - 1 >>> GRANULE_SHIFT);
             if (last != null) {
@@ -197,6 +197,16 @@ public final class DecodedCache implements AutoCloseable {
                 if (blocks.getPlain(granule) == null) {
                     blocks.setRelease(granule, block);
                 }
+            }
+        }
+
+        /** Gives large pages to the addresses up to an end, but for the first ones: a small store needs few pages. */
+        private void populate(long end) {
+            if (largeEnd == 0) {
+                largeEnd = aligned(memory.address() + LARGE_BYTES, LARGE_BYTES) - memory.address();
+            }
+            for (; largeEnd < end && largeEnd + LARGE_BYTES <= memory.byteSize(); largeEnd += LARGE_BYTES) {
+                Posix.populateLarge(memory.asSlice(largeEnd, LARGE_BYTES));
             }
         }
 
@@ -380,6 +390,12 @@ public final class DecodedCache implements AutoCloseable {
         synchronized (blocks) {
             return blocks.get((int) (offset >>> PLAN_SHIFT));
         }
+    }
+
+    /** Returns a number that has changed before a block is dropped: what was read before is whole if it is the same. */
+    public long drops() {
+        VarHandle.acquireFence();
+        return drops;
     }
 
     /** Returns the most bytes in memory. */

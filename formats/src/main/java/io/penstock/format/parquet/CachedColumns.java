@@ -84,6 +84,14 @@ final class CachedColumns implements AutoCloseable {
         }
     }
 
+    /** Returns the decoded rows among which a row is. */
+    Piece find(int number, long row) {
+        Chunk chunk = chunk(number);
+        Piece piece = chunk.pieces[chunk.pages.pieceOf(row)];
+        int _ = piece.block.use();
+        return piece;
+    }
+
     byte state(int number, long row) {
         Chunk chunk = chunk(number);
         int index = chunk.pages.pieceOf(row);
@@ -137,13 +145,14 @@ final class CachedColumns implements AutoCloseable {
     }
 
     /** Some pages of a chunk, or for a nested column all of its leaves. */
-    private final class Piece implements DecodedCache.Decoder {
+    final class Piece implements DecodedCache.Decoder {
 
         private final int chunk;
         private final Source source;
         private final ColumnChunk.Range dictionary;
         private final ColumnChunk.Range bytes;
         private final boolean isWhole;
+        private final long firstRow;
         private final long rows;
         private final DecodedCache.Block block;
         /** Written once, before the block is there. */
@@ -155,8 +164,19 @@ final class CachedColumns implements AutoCloseable {
             this.dictionary = pages.dictionary();
             this.bytes = pages.piece(index);
             this.isWhole = pages.count() == 1;
+            this.firstRow = pages.firstRows()[index];
             this.rows = pages.rows(index);
             this.block = cache.add(this);
+        }
+
+        /** Returns the file of what was decoded. */
+        MappedFile file() {
+            return Objects.requireNonNull(placed).place().file();
+        }
+
+        /** Returns where the value of a row of the group is in the file, if it was decoded; -1 if not of this size. */
+        long placeOf(long row, long valueBytes) {
+            return Objects.requireNonNull(placed).placeOf(row - firstRow, valueBytes);
         }
 
         @Override
@@ -206,8 +226,8 @@ final class CachedColumns implements AutoCloseable {
                 return source.column.decode(source.file, source.group, budget, buffers, checked);
             }
             ColumnChunk of = source.group.chunks().get(flat.leaf().index());
-            try (Dictionaries.Lease lease = dictionaries.of(chunk, arena -> dictionary.isEmpty() ? null
-                    : LeafTiles.dictionary(source.file, flat.leaf(), of, dictionary, buffers, arena, budget));
+            try (Dictionaries.Lease lease = dictionaries.of(chunk, memory -> dictionary.isEmpty() ? null
+                    : LeafTiles.dictionary(source.file, flat.leaf(), of, dictionary, buffers, memory, budget));
                     ChunkDecoder decoder = new ChunkDecoder(flat, of.values(), bytes.byteSize(),
                             rows, new LeafTiles(source.file, flat.leaf(), of, bytes,
                                     flat.isList() ? -1 : rows, lease.dictionary(), buffers, budget), buffers,

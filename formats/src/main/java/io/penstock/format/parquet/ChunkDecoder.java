@@ -35,7 +35,7 @@ final class ChunkDecoder implements AutoCloseable {
     private final NativeBuffer offsets;
     private final NativeBuffer states;
     private final NativeBuffer scratch;
-    private final long[] ends = new long[Numbers.TILE];
+    private final long[] ends;
     private long rowsDone;
     private long elementsDone;
     private long absent;
@@ -64,6 +64,7 @@ final class ChunkDecoder implements AutoCloseable {
         this.definitions = tiles.definitions();
         this.repetitions = tiles.repetitions();
         buffers.empty();
+        this.ends = buffers.ends;
         this.values = buffers.values;
         this.offsets = buffers.offsets;
         this.states = buffers.states;

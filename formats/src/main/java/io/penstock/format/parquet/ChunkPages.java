@@ -38,6 +38,11 @@ record ChunkPages(ColumnChunk.Range dictionary, long[] starts, long[] firstRows)
 
     /** Returns the piece with a row. */
     int pieceOf(long row) {
+        // Most pieces have as many rows as the first one.
+        int guess = (int) Math.min(row / firstRows[1], firstRows.length - 2);
+        if (firstRows[guess] <= row && row < firstRows[guess + 1]) {
+            return guess;
+        }
         int found = Arrays.binarySearch(firstRows, row);
         return found >= 0 ? found : -found - 2;
     }

@@ -19,6 +19,11 @@ final class DecodeBuffers implements AutoCloseable {
     final NativeBuffer offsets = new NativeBuffer();
     final NativeBuffer states = new NativeBuffer();
     final NativeBuffer scratch = new NativeBuffer();
+    /** The levels of a tile, the ends of its values, and the indices of a dictionary or the runs of it. */
+    final int[] definitions = new int[Numbers.TILE];
+    final int[] repetitions = new int[Numbers.TILE];
+    final long[] ends = new long[Numbers.TILE];
+    final int[] indices = new int[Numbers.TILE];
     private final NativeBuffer fetched = new NativeBuffer();
     private @Nullable SpanReader reader;
     private final Span span = new Span();

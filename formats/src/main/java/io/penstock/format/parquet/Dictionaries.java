@@ -2,11 +2,13 @@
 package io.penstock.format.parquet;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,27 +17,53 @@ import org.jspecify.annotations.Nullable;
  */
 final class Dictionaries implements AutoCloseable {
 
-    /** Reads the dictionary of a chunk into an arena; null if it has none. */
+    /** Reads the dictionary of a chunk into memory; null if it has none. */
     @FunctionalInterface
     interface Reader {
 
-        @Nullable Dictionary read(Arena arena) throws IOException;
+        @Nullable Dictionary read(SegmentAllocator memory) throws IOException;
+    }
+
+    /** The memory of a dictionary, which another one uses after it: entries, and where each begins. */
+    private static final class Memory implements SegmentAllocator, AutoCloseable {
+
+        private final NativeBuffer entries = new NativeBuffer();
+        private final NativeBuffer starts = new NativeBuffer();
+
+        @Override
+        public MemorySegment allocate(long bytes, long alignment) {
+            NativeBuffer part = entries.used() == 0 ? entries : starts;
+            part.reserve(Math.max(1, bytes));
+            part.advance(Math.max(1, bytes));
+            return part.segment().asSlice(0, bytes);
+        }
+
+        void empty() {
+            entries.truncate(0);
+            starts.truncate(0);
+        }
+
+        @Override
+        public void close() {
+            entries.close();
+            starts.close();
+        }
     }
 
     /** A dictionary that is in use until it is closed. */
     static final class Lease implements AutoCloseable {
 
         private final Dictionaries of;
-        private final Arena arena;
+        private final Memory memory;
         private final @Nullable Dictionary dictionary;
         private final long bytes;
         /** Guarded by the dictionaries. */
         private int users;
         private boolean isForgotten;
 
-        private Lease(Dictionaries of, Arena arena, @Nullable Dictionary dictionary) {
+        private Lease(Dictionaries of, Memory memory, @Nullable Dictionary dictionary) {
             this.of = of;
-            this.arena = arena;
+            this.memory = memory;
             this.dictionary = dictionary;
             this.bytes = dictionary == null ? 0 : dictionary.entries().byteSize() + dictionary.starts().byteSize();
         }
@@ -52,7 +80,9 @@ final class Dictionaries implements AutoCloseable {
 
     private final long mostBytes;
     private final Map<Integer, Lease> leases = new LinkedHashMap<>(16, 0.75f, true);
+    private final ConcurrentLinkedQueue<Memory> free = new ConcurrentLinkedQueue<>();
     private long bytes;
+    private volatile boolean closed;
 
     Dictionaries(long mostBytes) {
         this.mostBytes = mostBytes;
@@ -67,12 +97,15 @@ final class Dictionaries implements AutoCloseable {
                 return found;
             }
         }
-        Arena arena = Arena.ofShared();
+        Memory memory = free.poll();
+        if (memory == null) {
+            memory = new Memory();
+        }
         Lease read;
         try {
-            read = new Lease(this, arena, reader.read(arena));
+            read = new Lease(this, memory, reader.read(memory));
         } catch (Throwable t) {
-            arena.close();
+            memory.close();
             throw t;
         }
         List<Lease> freed = new ArrayList<>();
@@ -92,7 +125,7 @@ final class Dictionaries implements AutoCloseable {
                 }
             }
         }
-        freed.forEach(lease -> lease.arena.close());
+        freed.forEach(this::reuse);
         return read;
     }
 
@@ -111,18 +144,31 @@ final class Dictionaries implements AutoCloseable {
             isFreed = lease.users == 0 && lease.isForgotten;
         }
         if (isFreed) {
-            lease.arena.close();
+            reuse(lease);
+        }
+    }
+
+    private void reuse(Lease lease) {
+        lease.memory.empty();
+        if (closed) {
+            lease.memory.close();
+        } else {
+            free.add(lease.memory);
         }
     }
 
     /** Frees those that nobody uses; the others when they are not used any more. */
     @Override
     public void close() {
+        closed = true;
         List<Lease> freed = new ArrayList<>();
         synchronized (this) {
             leases.values().forEach(lease -> forget(lease, freed));
             leases.clear();
         }
-        freed.forEach(lease -> lease.arena.close());
+        freed.forEach(this::reuse);
+        for (Memory memory = free.poll(); memory != null; memory = free.poll()) {
+            memory.close();
+        }
     }
 }

@@ -9,6 +9,8 @@ import io.penstock.io.MappedFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +32,9 @@ final class LeafTiles implements AutoCloseable {
     private final Pages pages;
     private final boolean endsWithPages;
     private final int tile;
-    private final int[] definitions = new int[TILE];
-    private final int[] repetitions = new int[TILE];
+    private final int[] definitions;
+    private final int[] repetitions;
+    private final int[] indices;
     private @Nullable Dictionary dictionary;
     private long valuesLeft;
     /** The current data page, and its values after the levels. */
@@ -61,6 +64,16 @@ final class LeafTiles implements AutoCloseable {
         this.chunk = chunk;
         this.pages = new Pages(file, chunk, range, buffers, arena, budget);
         this.tile = leaf.isBinary() ? TILE : Math.clamp(MAX_VALUE_BYTES / leaf.storedBytes(), 1, TILE);
+        this.definitions = buffers.definitions;
+        this.repetitions = buffers.repetitions;
+        this.indices = buffers.indices;
+        // Levels that are not stored are zeros.
+        if (leaf.maxDefinition() == 0) {
+            Arrays.fill(definitions, 0);
+        }
+        if (leaf.maxRepetition() == 0) {
+            Arrays.fill(repetitions, 0);
+        }
         this.dictionary = dictionary;
         this.valuesLeft = values >= 0 ? values : Long.MAX_VALUE;
         this.endsWithPages = values < 0;
@@ -68,8 +81,8 @@ final class LeafTiles implements AutoCloseable {
 
     /** Reads the dictionary that is a page alone; null if the page is none. */
     static @Nullable Dictionary dictionary(MappedFile file, Leaf leaf, ColumnChunk chunk, ColumnChunk.Range page,
-            DecodeBuffers buffers, Arena arena, DecodeLimit.Budget budget) throws IOException {
-        Pages pages = new Pages(file, chunk, page, buffers, arena, budget);
+            DecodeBuffers buffers, SegmentAllocator memory, DecodeLimit.Budget budget) throws IOException {
+        Pages pages = new Pages(file, chunk, page, buffers, memory, budget);
         PageHeader header = pages.next();
         return header.kind() == PageHeader.Kind.DICTIONARY ? dictionary(pages, header, leaf) : null;
     }
@@ -150,7 +163,7 @@ final class LeafTiles implements AutoCloseable {
                     "PLAIN");
         }
         PageBytes in = pages.dictionaryBytes();
-        return leaf.isBinary() ? Dictionary.ofBinaries(in, header.values(), pages.dictionaryArena())
+        return leaf.isBinary() ? Dictionary.ofBinaries(in, header.values(), pages.dictionaryMemory())
                 : Dictionary.ofNumbers(in, header.values(), leaf.storedBytes());
     }
 
@@ -218,7 +231,7 @@ final class LeafTiles implements AutoCloseable {
         }
         return switch (page.encoding()) {
             case PLAIN -> Binaries.plain(in);
-            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Binaries.dictionary(in, dictionary());
+            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Binaries.dictionary(in, dictionary(), indices);
             case DELTA_LENGTH_BYTE_ARRAY -> Binaries.lengthsFirst(in, page.values());
             case DELTA_BYTE_ARRAY -> Binaries.sharedStarts(in, page.values());
             default -> null;
@@ -231,7 +244,7 @@ final class LeafTiles implements AutoCloseable {
         boolean isTruth = leaf.physical() == Physical.BOOLEAN;
         return switch (page.encoding()) {
             case PLAIN -> isTruth ? Numbers.plainBooleans(in) : Numbers.plain(in, width);
-            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Numbers.dictionary(in, dictionary(), width);
+            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Numbers.dictionary(in, dictionary(), width, indices);
             case RLE -> isTruth ? Numbers.runsOfBooleans(in) : null;
             case DELTA_BINARY_PACKED -> leaf.isInteger() ? Numbers.differences(in, width) : null;
             case DELTA_BYTE_ARRAY -> {

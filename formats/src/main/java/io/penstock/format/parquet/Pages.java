@@ -8,8 +8,8 @@ import io.penstock.error.MalformedStoreException;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.Locale;
 import java.util.zip.CRC32;
 
@@ -29,7 +29,7 @@ final class Pages {
     private final ColumnChunk chunk;
     private final DecodeLimit.Budget budget;
     private long end;
-    private final Arena dictionaryArena;
+    private final SegmentAllocator dictionaryMemory;
     private final NativeBuffer stored;
     private final NativeBuffer decoded;
     /** The mapping, or a copy of the pages; and the byte of the file that is its first. */
@@ -40,13 +40,13 @@ final class Pages {
     @SuppressWarnings("NullAway.Init") // by next
     private PageHeader header;
 
-    /** Opens pages; {@code dictionaryArena} is closed by the caller, when nobody uses the dictionary any more. */
-    Pages(MappedFile file, ColumnChunk chunk, ColumnChunk.Range pages, DecodeBuffers buffers, Arena dictionaryArena,
+    /** Opens pages; {@code dictionaryMemory} is freed by the caller, when nobody uses the dictionary any more. */
+    Pages(MappedFile file, ColumnChunk chunk, ColumnChunk.Range pages, DecodeBuffers buffers, SegmentAllocator dictionaryMemory,
             DecodeLimit.Budget budget) {
         this.file = file;
         this.chunk = chunk;
         this.budget = budget;
-        this.dictionaryArena = dictionaryArena;
+        this.dictionaryMemory = dictionaryMemory;
         this.stored = buffers.stored;
         this.decoded = buffers.decoded;
         this.at = pages.start();
@@ -89,15 +89,15 @@ final class Pages {
         return header;
     }
 
-    /** The arena of a dictionary. */
-    Arena dictionaryArena() {
-        return dictionaryArena;
+    /** The memory of a dictionary. */
+    SegmentAllocator dictionaryMemory() {
+        return dictionaryMemory;
     }
 
     /** Returns the bytes of a dictionary page, which stay valid. */
     PageBytes dictionaryBytes() throws IOException {
         PageBytes page = bytes();
-        MemorySegment kept = dictionaryArena.allocate(page.left() + PageBytes.SLACK_BYTES, Long.BYTES);
+        MemorySegment kept = dictionaryMemory.allocate(page.left() + PageBytes.SLACK_BYTES, Long.BYTES);
         MemorySegment.copy(page.segment, page.at, kept, 0, page.left());
         return new PageBytes(kept, 0, page.left());
     }

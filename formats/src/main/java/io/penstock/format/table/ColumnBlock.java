@@ -62,4 +62,18 @@ public record ColumnBlock(DecodedSpill.Place place, long valuesAt, int valueByte
         long end = place.file().mapping().get(LittleEndian.I32, at + Integer.BYTES);
         into.set(place.file(), valuesAt + start * valueBytes, (end - start) * valueBytes);
     }
+
+    /** Returns where the value of a row is, of a block that is there; -1 if it has none of this size. */
+    public long placeOf(long row, long bytes) {
+        MemorySegment memory = place.file().mapping();
+        if (statesAt >= 0 && memory.get(JAVA_BYTE, statesAt + row) != PRESENT) {
+            return -1;
+        }
+        if (offsetsAt < 0) {
+            return valueBytes == bytes ? valuesAt + row * valueBytes : -1;
+        }
+        long start = memory.get(LittleEndian.I32, offsetsAt + row * Integer.BYTES);
+        long end = memory.get(LittleEndian.I32, offsetsAt + row * Integer.BYTES + Integer.BYTES);
+        return (end - start) * valueBytes == bytes ? valuesAt + start * valueBytes : -1;
+    }
 }
