@@ -134,7 +134,8 @@ public final class DecodedCache implements AutoCloseable {
          */
         public int use() {
             int found = version;
-            if ((found & 1) == 0) {
+            // Another thread may drop it as soon as it is decoded.
+            while ((found & 1) == 0) {
                 found = decode(this);
             }
             if (usedAt != clock) {
@@ -435,7 +436,7 @@ public final class DecodedCache implements AutoCloseable {
         reached = Long.MAX_VALUE;
     }
 
-    /** Decodes a block if it is not there; returns its version. */
+    /** Decodes a block if it is not there; returns its version then, which is even if it was dropped again. */
     int decode(Block block) {
         synchronized (block) {
             if (!block.isThere()) {

@@ -4,7 +4,6 @@ package io.penstock.format.parquet;
 import io.penstock.error.CodecException;
 import io.penstock.format.table.ColumnBlock;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.publish.DecodedCache;
@@ -49,10 +48,10 @@ final class CachedColumns implements AutoCloseable {
     private final ConcurrentLinkedQueue<DecodeBuffers> pool = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
 
-    CachedColumns(Location store, int chunkCount, DecodeLimit limit, Sources sources) {
+    CachedColumns(DecodedCache cache, int chunkCount, DecodeLimit limit, Sources sources) {
         this.sources = sources;
         this.limit = limit;
-        this.cache = DecodedCache.configured(store);
+        this.cache = cache;
         this.dictionaries = new Dictionaries(cache.maxBytes() / DICTIONARY_SHARE);
         this.chunks = new AtomicReferenceArray<>(chunkCount);
     }

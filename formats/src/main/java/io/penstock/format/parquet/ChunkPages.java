@@ -20,7 +20,7 @@ import java.util.Arrays;
 record ChunkPages(ColumnChunk.Range dictionary, long[] starts, long[] firstRows) {
 
     /** Pages with fewer bytes are joined: what each costs would be more than what it saves. */
-    static final long LEAST_PIECE_BYTES = 16 << 10;
+    static final long LEAST_PIECE_BYTES = 4 << 10;
 
     private static final int FIRST_PAGES = 64;
 

@@ -31,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -66,8 +67,8 @@ final class ParquetStore implements RecordStore {
     private final @Nullable CachedColumns cached;
     private volatile @Nullable String fingerprint;
 
-    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files, DecodeLimit limit)
-            throws IOException {
+    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files, DecodeLimit limit,
+            @Nullable DecodedCache cache) throws IOException {
         this.path = path;
         this.parts = parts;
         this.unread = unread(parts);
@@ -98,7 +99,7 @@ final class ParquetStore implements RecordStore {
         this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
         int chunks = groups.length * storedCount;
         this.copy = new DecodedSpill(path);
-        this.cached = DecodedCache.isWanted() ? new CachedColumns(path, chunks, limit, this::source) : null;
+        this.cached = cache == null ? null : new CachedColumns(cache, chunks, limit, this::source);
         this.blocks = cached == null ? new ColumnBlocks(chunks, this::decode) : null;
     }
 
@@ -112,15 +113,24 @@ final class ParquetStore implements RecordStore {
      * @param limit what each file may decode to; a column beyond it fails when it is read
      */
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
-        Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
+        return open(path, member, limit, DecodedCache.isWanted() ? DecodedCache.configured(path) : null);
+    }
+
+    /** Opens Parquet files; their columns are decoded into a cache, which is closed with the store, or on disk. */
+    static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit, @Nullable DecodedCache cache)
+            throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
+            Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
             for (Location file : files.locations()) {
                 parts.add(ParquetPart.open(file, limit));
             }
-            return new ParquetStore(path, List.copyOf(parts), files, limit);
+            return new ParquetStore(path, List.copyOf(parts), files, limit, cache);
         } catch (Throwable t) {
             parts.forEach(ParquetPart::close);
+            if (cache != null) {
+                cache.close();
+            }
             throw t;
         }
     }
@@ -196,6 +206,11 @@ final class ParquetStore implements RecordStore {
                     : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
             throw malformed(group, "row " + record + " of column '" + columns.get(column).name() + "' " + why);
         }
+    }
+
+    /** Returns the memory of decoded rows; empty if they are on disk. */
+    Optional<DecodedCache> cache() {
+        return Optional.ofNullable(cached).map(CachedColumns::cache);
     }
 
     private byte state(int group, int column, long row) {
