@@ -30,7 +30,8 @@ import java.util.stream.LongStream;
  *
  * <pre>{@code
  * python bench/peers/parquet_rows.py target/bench
- * java --enable-native-access=ALL-UNNAMED -cp "$(bench/class-path)" io.penstock.bench.ParquetRows target/bench/*.parquet
+ * java --enable-native-access=ALL-UNNAMED -cp "$(bench/class-path)" io.penstock.bench.ParquetRows \
+ *     target/bench/*.parquet
  * }</pre>
  */
 public final class ParquetRows {
@@ -69,7 +70,8 @@ public final class ParquetRows {
                     long _ = epoch(random, reader, slab, RANDOM_BATCHES);
                     if (round >= 0) {
                         scans[round] = scan;
-                        picks[round] = Math.min(RANDOM_BATCHES, store.size() / BATCH) * BATCH * NANOS / (THREADS.getCurrentThreadCpuTime() - begin);
+                        picks[round] = Math.min(RANDOM_BATCHES, store.size() / BATCH) * BATCH * NANOS
+                                / (THREADS.getCurrentThreadCpuTime() - begin);
                     }
                 }
             }

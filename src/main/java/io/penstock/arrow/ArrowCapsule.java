@@ -266,10 +266,12 @@ public final class ArrowCapsule implements AutoCloseable {
         end();
     }
 
+    @SuppressWarnings("UnusedMethod")
     private static void schemaReleased(long struct) {
         released(struct, SCHEMA_BYTES);
     }
 
+    @SuppressWarnings("UnusedMethod")
     private static void arrayReleased(long struct) {
         released(struct, ARRAY_BYTES);
     }

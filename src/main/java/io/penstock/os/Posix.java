@@ -257,7 +257,7 @@ public final class Posix {
         boolean _ = madvise(pages, MADV_NOHUGEPAGE);
     }
 
-    /** Replaces mapped pages by those of a file, read-only. Returns false if the OS refuses; nothing has changed then. */
+    /** Replaces mapped pages by those of a file, read-only. Returns false, and changes nothing, if the OS refuses. */
     public static boolean replacePages(MemorySegment pages, int fd, long fileOffset) {
         return map(pages.address(), pages.byteSize(), PROT_READ, MAP_SHARED | MAP_FIXED, fd, fileOffset) >= 0;
     }

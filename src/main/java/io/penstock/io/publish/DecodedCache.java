@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * space instead of time. The same happens to blocks that are read through {@link io.penstock.io.Span#slice}, which must
  * stay while the store is open, if they are more than half of what may be in memory.
  *
- * <p><b>Threads.</b> Any number read, plan and decode at once; a block is decoded by one thread, and others wait for it.
+ * <p><b>Threads.</b> Any number read, plan and decode at once; one thread decodes a block, and others wait for it.
  * A reader notes a block's version, reads, and looks whether it is the same: then no byte was dropped meanwhile. A
  * version is odd while the block is there.
  */
@@ -507,8 +507,8 @@ public final class DecodedCache implements AutoCloseable {
         }
         Region region = block.region;
         if (region != null && block.bytes != pageBytes) {
-            throw new IOException(location + ": rows that decoded to " + pageBytes + " bytes, where they had decoded to "
-                    + block.bytes + " before: has the file changed?");
+            throw new IOException(location + ": rows that decoded to " + pageBytes + " bytes, where they had"
+                    + " decoded to " + block.bytes + " before: has the file changed?");
         }
         if (region == null) {
             region = regions.isEmpty() || regions.getLast().room(pageBytes) < 0 ? addRegion(pageBytes)

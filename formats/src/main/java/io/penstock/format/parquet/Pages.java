@@ -40,9 +40,9 @@ final class Pages {
     @SuppressWarnings("NullAway.Init") // by next
     private PageHeader header;
 
-    /** Opens pages; {@code dictionaryMemory} is freed by the caller, when nobody uses the dictionary any more. */
-    Pages(MappedFile file, ColumnChunk chunk, ColumnChunk.Range pages, DecodeBuffers buffers, SegmentAllocator dictionaryMemory,
-            DecodeLimit.Budget budget) {
+    /** Opens pages; the caller frees {@code dictionaryMemory} after the last use. */
+    Pages(MappedFile file, ColumnChunk chunk, ColumnChunk.Range pages, DecodeBuffers buffers,
+            SegmentAllocator dictionaryMemory, DecodeLimit.Budget budget) {
         this.file = file;
         this.chunk = chunk;
         this.budget = budget;

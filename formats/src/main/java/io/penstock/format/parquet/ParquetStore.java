@@ -72,9 +72,11 @@ final class ParquetStore implements RecordStore {
         this.path = path;
         this.parts = parts;
         this.unread = unread(parts);
+        Set<String> refused = refused(parts);
         UnitedColumns united = new UnitedColumns();
         for (ParquetPart part : parts) {
-            united.add(part.file().location(), readable(part).map(ParquetColumn::own).toList());
+            united.add(part.file().location(), part.columns().stream()
+                    .filter(column -> !refused.contains(column.column().name())).map(ParquetColumn::own).toList());
         }
         List<Column> stored = united.columns();
         this.storedCount = stored.size();
@@ -144,12 +146,11 @@ final class ParquetStore implements RecordStore {
         return List.copyOf(found.values());
     }
 
-    /** Returns the columns of a file that can be read in all files. */
-    private Stream<ParquetColumn> readable(ParquetPart part) {
-        Set<String> refused = parts.stream().flatMap(other -> other.schema().unread().stream()
-                .map(UnreadColumn::name).filter(name -> other.columns().stream()
+    /** Returns the names of columns that cannot be read in some file and that it does not have otherwise. */
+    private static Set<String> refused(List<ParquetPart> parts) {
+        return parts.stream().filter(part -> !part.schema().unread().isEmpty()).flatMap(part -> part.schema().unread()
+                .stream().map(UnreadColumn::name).filter(name -> part.columns().stream()
                         .noneMatch(column -> column.column().name().equals(name)))).collect(Collectors.toSet());
-        return part.columns().stream().filter(column -> !refused.contains(column.column().name()));
     }
 
     private static @Nullable ParquetColumn[] read(ParquetPart part, List<Column> columns) {
