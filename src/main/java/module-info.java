@@ -11,6 +11,7 @@ module io.penstock {
     requires static com.github.luben.zstd_jni;
     requires static org.jspecify;
 
+    exports io.penstock.arrow;
     exports io.penstock.collate;
     exports io.penstock.dataset;
     exports io.penstock.dataset.source;

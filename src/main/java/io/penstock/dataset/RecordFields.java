@@ -3,10 +3,12 @@ package io.penstock.dataset;
 
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.decode.Decoder;
+import io.penstock.io.Span;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import io.penstock.store.RecordStore;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -170,8 +172,24 @@ public final class RecordFields implements Dataset {
                     (sample, part) -> store.isPresent(record(sample), columns[part]),
                     (sample, part, into) -> store.locate(record(sample), columns[part], into), of.decoder);
         }
-        FieldSource.Place place = (sample, into) -> store.locate(record(sample), of.column, into);
+        FieldSource.Place place = selection == null ? new AllRecords(store, of.column)
+                : (sample, into) -> store.locate(record(sample), of.column, into);
         return of.decoder == null ? FieldSource.stored(place) : new FieldSource.Decoded(place, of.decoder);
+    }
+
+    /** A column of all records, which the store may copy by itself. */
+    private record AllRecords(RecordStore store, int column) implements FieldSource.Place {
+
+        @Override
+        public void locate(long sample, Span into) {
+            store.locate(sample, column, into);
+        }
+
+        @Override
+        public boolean gather(long[] samples, int count, long valueBytes, MemorySegment target, long targetOffset,
+                long[] scratch) {
+            return store.gather(samples, count, column, valueBytes, target, targetOffset, scratch);
+        }
     }
 
     @Override

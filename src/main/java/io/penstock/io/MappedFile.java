@@ -54,6 +54,8 @@ public final class MappedFile implements AutoCloseable {
     private final @Nullable MappedFile index;
     private final Leak leak;
     private final boolean isWritten;
+    /** Whether the bytes are memory of this process, not of a file. */
+    private final boolean isMemory;
     volatile boolean closed;
     final FileUsers users = new FileUsers();
     /** Whether the whole file was fetched. */
@@ -68,6 +70,7 @@ public final class MappedFile implements AutoCloseable {
         this.index = mapping.index;
         this.version = version;
         this.isWritten = !isWatched && !isRemote();
+        this.isMemory = false;
         this.arena = arena;
         this.segment = segment;
         this.pages = new PageCache(segment, mapping.path, fd);
@@ -75,6 +78,21 @@ public final class MappedFile implements AutoCloseable {
         this.warm = looksWarm();
         this.refreshedNanos = System.nanoTime();
         this.leak = Leak.watch(this, "file", location);
+    }
+
+    private MappedFile(Location location, Arena arena, MemorySegment segment, RangeFetcher fetcher) {
+        this.location = location;
+        this.fetcher = fetcher;
+        this.index = null;
+        this.version = FileInfo.UNKNOWN_VERSION;
+        this.isWritten = false;
+        this.isMemory = true;
+        this.arena = arena;
+        this.segment = segment;
+        this.pages = new PageCache(segment, Path.of(""), -1);
+        this.watch = new ChangeWatch(this, -1, Path.of(""), null);
+        this.warm = true;
+        this.leak = Leak.watch(this, "decoded copy", location);
     }
 
     /** A file to map: {@code path} is the file itself or its sparse copy, {@code version} null for a local file. */
@@ -150,6 +168,19 @@ public final class MappedFile implements AutoCloseable {
             @Nullable MappedFile index) throws IOException {
         return new Mapping(location, sparse, Objects.requireNonNull(version, "version"),
                 Objects.requireNonNull(fetcher, "fetcher"), index).open(false);
+    }
+
+    /**
+     * {@return memory that is read as a file: bytes that are decoded when they are fetched, and may be dropped and
+     * decoded again}
+     *
+     * @param location what is decoded
+     * @param arena closed with the mapping
+     * @param segment the memory
+     * @param fetcher decodes bytes into the memory; closed with the mapping
+     */
+    public static MappedFile ofMemory(Location location, Arena arena, MemorySegment segment, RangeFetcher fetcher) {
+        return new MappedFile(location, arena, segment, fetcher);
     }
 
     /** {@return the file's location, as given at open} */
@@ -376,7 +407,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     private boolean looksWarm() {
-        return pages.isWarm() && fetcher.isPresent(0, segment.byteSize());
+        return isMemory || pages.isWarm() && fetcher.isPresent(0, segment.byteSize());
     }
 
     /** Tells whether most of the file was in the page cache at the last {@link #refresh}, and no byte was missing. */

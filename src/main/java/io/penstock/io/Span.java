@@ -18,9 +18,28 @@ public final class Span {
     private MemorySegment segment = MemorySegment.NULL;
     private long byteOffset;
     private long byteSize;
+    private final boolean isAhead;
 
     /** Creates an empty span. */
     public Span() {
+        this(false);
+    }
+
+    private Span(boolean isAhead) {
+        this.isAhead = isAhead;
+    }
+
+    /**
+     * {@return an empty span for plans, whose bytes are never read} A store that would have to decode a value to locate
+     * it sets this to what it would read or decode.
+     */
+    public static Span ahead() {
+        return new Span(true);
+    }
+
+    /** {@return whether this is for a plan: nobody reads its bytes} */
+    public boolean isAhead() {
+        return isAhead;
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.loader;
 
+import io.penstock.arrow.ArrowCapsule;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.dlpack.DLPackCapsule;
@@ -396,6 +397,40 @@ public final class Batch implements AutoCloseable {
             }
             DLPackCapsule capsule = DLPackCapsule.of(holder.device, holder.address(field),
                     slab.layout().fields().get(field).dtype(), slab.shape(field), form, () -> held.letGo(true));
+            held.setGivenToNativeCode();
+            return capsule;
+        } catch (RuntimeException | Error e) {
+            held.letGo(false);
+            throw e;
+        }
+    }
+
+    /**
+     * Fields as the columns of an Arrow record batch, without a copy: {@link ArrowCapsule} says how each becomes one.
+     * The slot takes another batch only when this batch is closed <em>and</em> the consumer has released the columns,
+     * in either order.
+     *
+     * @param names the fields, in order; none for all
+     * @return the columns, to be passed to a consumer and closed
+     * @throws IllegalArgumentException if there is no such field, or one cannot be a column; names it
+     * @throws UnsupportedOperationException if the batch is on a GPU
+     * @throws IllegalStateException if the batch is closed
+     * @throws WrongThreadException if the batch belongs to another thread
+     */
+    public ArrowCapsule toArrow(String... names) {
+        BatchHolder holder = lease.open();
+        checkReadable(holder);
+        SlabLayout layout = holder.slab.layout();
+        List<String> chosen = names.length > 0 ? List.of(names)
+                : layout.fields().stream().map(TensorSpec::name).toList();
+        Map<String, Tensor> columns = new LinkedHashMap<>();
+        for (String name : chosen) {
+            columns.put(name, tensor(holder, layout.indexOf(name)));
+        }
+        Lease held = lease;
+        held.hold();
+        try {
+            ArrowCapsule capsule = ArrowCapsule.of(columns, () -> held.letGo(true));
             held.setGivenToNativeCode();
             return capsule;
         } catch (RuntimeException | Error e) {

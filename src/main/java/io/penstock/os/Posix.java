@@ -51,6 +51,11 @@ public final class Posix {
     /** Private, anonymous, not counted as memory promised to the process. */
     private static final int MAP_PAGES = 0x2 | 0x20 | 0x4000;
     private static final int MAP_FIXED = 0x10;
+    private static final int PROT_READ = 1;
+    private static final int MAP_SHARED = 1;
+    private static final int MADV_DONTNEED = 4;
+    private static final int MADV_HUGEPAGE = 14;
+    private static final int MADV_NOHUGEPAGE = 15;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_BASIC_STATS = 0x7FF;
 
@@ -86,6 +91,8 @@ public final class Posix {
                 FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), STATE);
         static final MethodHandle MMAP = bind(LINKER, "mmap",
                 FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG), STATE);
+        static final MethodHandle MUNMAP = bind(LINKER, "munmap",
+                FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
         static final MethodHandle MADVISE = bind(LINKER, "madvise",
                 FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
         static final MethodHandle FADVISE = bind(LINKER, "posix_fadvise",
@@ -211,7 +218,8 @@ public final class Posix {
     }
 
     /**
-     * Maps zeroed pages, which only {@link #sealPages} and the end of the process free.
+     * Maps zeroed pages, which take memory when they are written; only {@link #sealPages}, {@link #dropPages},
+     * {@link #unmapPages} and the end of the process free them.
      *
      * @throws OutOfMemoryError if the OS has no pages
      */
@@ -232,11 +240,46 @@ public final class Posix {
         return map(pages.address(), pages.byteSize(), PROT_NONE, MAP_FIXED) >= 0;
     }
 
-    /** Returns the address, or {@code -errno}. */
+    /** Frees the memory of mapped pages, which are zeros from then on. */
+    public static boolean dropPages(MemorySegment pages) {
+        return madvise(pages, MADV_DONTNEED);
+    }
+
+    /**
+     * Gives memory to mapped pages, as large pages if the OS has some; a hint. Later the OS joins no pages of them: it
+     * would give memory back to those that were {@linkplain #dropPages dropped}.
+     */
+    public static void populateLarge(MemorySegment pages) {
+        boolean isTaken = madvise(pages, MADV_HUGEPAGE);
+        if (isTaken) {
+            pages.set(JAVA_BYTE, 0, (byte) 0);
+        }
+        boolean _ = madvise(pages, MADV_NOHUGEPAGE);
+    }
+
+    /** Replaces mapped pages by those of a file, read-only. Returns false, and changes nothing, if the OS refuses. */
+    public static boolean replacePages(MemorySegment pages, int fd, long fileOffset) {
+        return map(pages.address(), pages.byteSize(), PROT_READ, MAP_SHARED | MAP_FIXED, fd, fileOffset) >= 0;
+    }
+
+    /** Frees mapped pages and their addresses, which nobody may use any more. */
+    public static void unmapPages(long address, long bytes) {
+        try {
+            int _ = (int) Calls.MUNMAP.invokeExact(address, bytes);
+        } catch (Throwable t) {
+            throw DowncallFailure.of(t);
+        }
+    }
+
     private static long map(long address, long bytes, int protection, int flags) {
+        return map(address, bytes, protection, MAP_PAGES | flags, -1, 0);
+    }
+
+    /** Returns the address, or {@code -errno}. */
+    private static long map(long address, long bytes, int protection, int flags, int fd, long fileOffset) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            long mapped = (long) Calls.MMAP.invokeExact(state, address, bytes, protection, MAP_PAGES | flags, -1, 0L);
+            long mapped = (long) Calls.MMAP.invokeExact(state, address, bytes, protection, flags, fd, fileOffset);
             return mapped == -1 ? -errno(state) : mapped;
         } catch (Throwable t) {
             throw DowncallFailure.of(t);

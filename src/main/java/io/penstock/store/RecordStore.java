@@ -6,6 +6,7 @@ import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -119,6 +120,24 @@ public non-sealed interface RecordStore extends Store {
      *     malformed; names the file and the record
      */
     void locate(long record, int column, Span into);
+
+    /**
+     * Copies the values of many records in a column, which all have one size, one after another. Only a store that
+     * copies small values faster than it locates them does so.
+     *
+     * @param records the records' indices
+     * @param count how many of them to copy
+     * @param column the column's position in {@link #columns}
+     * @param valueBytes the size of each value
+     * @param target native memory
+     * @param targetOffset where to write the first value
+     * @param scratch room for numbers, of any length but 0
+     * @return whether all were copied; if not, what was written is undefined, and {@link #locate} tells what is wrong
+     */
+    default boolean gather(long[] records, int count, int column, long valueBytes, MemorySegment target,
+            long targetOffset, long[] scratch) {
+        return false;
+    }
 
     /**
      * {@return the store's own name of a record, for messages: the key of a WebDataset sample or of a key-value pair, a

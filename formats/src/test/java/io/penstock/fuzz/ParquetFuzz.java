@@ -10,8 +10,8 @@ import java.nio.file.Files;
 final class ParquetFuzz {
 
     private static final String[] SEEDS = {"delta-v1", "delta-v2", "shared-v1", "shared-v2", "duckdb-v2",
-        "fixed-lists", "required", "no-row-group", "long-values", "../nested/int96", "../nested/small/nested",
-        "../nested/small/nested_v2", "../nested/small/lists", "../nested/small/lists_v2"};
+        "fixed-lists", "required", "no-row-group", "long-values", "pages-indexed", "../nested/int96",
+        "../nested/small/nested", "../nested/small/nested_v2", "../nested/small/lists", "../nested/small/lists_v2"};
 
     static final FuzzTarget TARGET = seeded(StoreFuzz.of("parquet", "parquet", "x.parquet"));
 

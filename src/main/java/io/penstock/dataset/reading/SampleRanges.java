@@ -10,8 +10,8 @@ import java.util.stream.IntStream;
 /**
  * Locates the bytes of files that samples will be read from.
  *
- * <p>What it gives is only advice. A sample that cannot be located is skipped; reading it reports the error. Fields
- * that a store must decode to locate are skipped.
+ * <p>What it gives is only advice. A sample that cannot be located is skipped; reading it reports the error. For a
+ * field that a store must decode to locate, it gives what the store would decode, or skips it.
  *
  * <p>One thread at a time; allocates nothing once warm.
  */
@@ -28,7 +28,7 @@ public final class SampleRanges {
     /** The fields to skip: not in files, or in a copy that is decoded when they are located. */
     private final boolean[] left;
     private final Taker taker;
-    private final Span span = new Span();
+    private final Span span = Span.ahead();
 
     /** Creates a locator that gives to one taker. */
     public SampleRanges(Samples samples, Taker taker) {

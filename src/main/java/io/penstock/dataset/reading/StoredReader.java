@@ -81,7 +81,7 @@ final class StoredReader extends FieldReader {
 
     @Override
     long copyAll(BatchPlan plan, MemorySegment target, long targetOffset) {
-        long bytes = rows == null ? copyLocated(plan.samples(), plan.count(), target, targetOffset)
+        long bytes = rows == null ? gather(plan.samples(), plan.count(), target, targetOffset)
                 : copyRows(rows, plan.samples(), plan.count(), target, targetOffset);
         normalize(target, targetOffset, bytes);
         return bytes;
@@ -100,6 +100,13 @@ final class StoredReader extends FieldReader {
             }
         }
         return count * rows.rowBytes();
+    }
+
+    /** Has the place copy all values, if they are of one size and it can. */
+    private long gather(long[] samples, int count, MemorySegment target, long targetOffset) {
+        context.checkWanted();
+        return !spec.isVariable() && place.gather(samples, count, unitBytes, target, targetOffset, offsets)
+                ? count * unitBytes : copyLocated(samples, count, target, targetOffset);
     }
 
     /** Locates all values, then copies those of one file at once, as fast as rows. */

@@ -35,6 +35,23 @@ public sealed interface FieldSource {
          * @throws IndexOutOfBoundsException if the sample does not exist
          */
         void locate(long sample, Span into);
+
+        /**
+         * Copies the values of many samples, which all have one size, one after another. A place that copies small
+         * values faster than it locates them does so.
+         *
+         * @param samples the samples
+         * @param count how many of them to copy
+         * @param valueBytes the size of each value
+         * @param target native memory
+         * @param targetOffset where to write the first value
+         * @param scratch room for numbers, of any length but 0
+         * @return whether all were copied; if not, each is to be located, which also tells what is wrong with one
+         */
+        default boolean gather(long[] samples, int count, long valueBytes, MemorySegment target, long targetOffset,
+                long[] scratch) {
+            return false;
+        }
     }
 
     /** Locates a run of a sample's bytes. */

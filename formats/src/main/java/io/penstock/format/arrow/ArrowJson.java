@@ -108,7 +108,7 @@ final class ArrowJson implements ArrowColumn {
                 }
                 rows.end(state);
             }
-            return rows.append(decoded.texts());
+            return rows.append(decoded.texts()::append);
         }
     }
 

@@ -26,10 +26,9 @@ interface Binaries {
         };
     }
 
-    /** Indices of a dictionary's entries. */
-    static Binaries dictionary(PageBytes in, Dictionary dictionary) {
+    /** Indices of a dictionary's entries; {@code tile} has room for those of a tile. */
+    static Binaries dictionary(PageBytes in, Dictionary dictionary, int[] tile) {
         Levels indices = Numbers.indices(in, dictionary.count());
-        int[] tile = new int[Numbers.TILE];
         MemorySegment starts = dictionary.starts();
         return (into, ends, count) -> {
             indices.read(tile, count);

@@ -8,7 +8,6 @@ import io.penstock.format.table.ColumnBlock;
 import io.penstock.format.table.UnitedColumns;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.DecodedSpill;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import java.io.IOException;
@@ -26,17 +25,17 @@ final class ChunkDecoder implements AutoCloseable {
     private final Flat flat;
     private final Leaf leaf;
     private final boolean isWidened;
-    private final ColumnChunk chunk;
+    private final long expectedBytes;
     private final long rows;
     private final DecodeLimit.Budget budget;
     private final LeafTiles tiles;
     private final int[] definitions;
     private final int[] repetitions;
-    private final NativeBuffer values = new NativeBuffer();
-    private final NativeBuffer offsets = new NativeBuffer();
-    private final NativeBuffer states = new NativeBuffer();
-    private final NativeBuffer scratch = new NativeBuffer();
-    private final long[] ends = new long[Numbers.TILE];
+    private final NativeBuffer values;
+    private final NativeBuffer offsets;
+    private final NativeBuffer states;
+    private final NativeBuffer scratch;
+    private final long[] ends;
     private long rowsDone;
     private long elementsDone;
     private long absent;
@@ -44,19 +43,35 @@ final class ChunkDecoder implements AutoCloseable {
     private long taken;
     private boolean inList;
 
-    ChunkDecoder(MappedFile file, Flat flat, ColumnChunk chunk, long rows, DecodeLimit.Budget budget) {
+    /** Opens a decoder of a whole chunk, which has {@code rows} rows. */
+    ChunkDecoder(MappedFile file, Flat flat, ColumnChunk chunk, long rows, DecodeBuffers buffers,
+            DecodeLimit.Budget budget) {
+        this(flat, chunk.values(), chunk.byteSize(), rows,
+                new LeafTiles(file, flat.leaf(), chunk, buffers, budget), buffers, budget);
+    }
+
+    /** Opens a decoder of the values of tiles, which it closes. */
+    ChunkDecoder(Flat flat, long mostValues, long storedBytes, long rows, LeafTiles tiles, DecodeBuffers buffers,
+            DecodeLimit.Budget budget) {
         this.flat = flat;
         this.leaf = flat.leaf();
         this.isWidened = flat.isWidened();
-        this.chunk = chunk;
+        this.expectedBytes = Math.min(mostValues * flat.byteSize(),
+                Math.max(FIRST_BYTES, storedBytes * USUAL_EXPANSION));
         this.rows = rows;
         this.budget = budget;
-        this.tiles = new LeafTiles(file, leaf, chunk, budget);
+        this.tiles = tiles;
         this.definitions = tiles.definitions();
         this.repetitions = tiles.repetitions();
+        buffers.empty();
+        this.ends = buffers.ends;
+        this.values = buffers.values;
+        this.offsets = buffers.offsets;
+        this.states = buffers.states;
+        this.scratch = buffers.scratch;
     }
 
-    ColumnBlock decode(DecodedSpill copy) throws IOException {
+    ColumnBlock decode(ColumnBlock.Copy copy) throws IOException {
         boolean done = false;
         try {
             decodeTiles();
@@ -73,8 +88,7 @@ final class ChunkDecoder implements AutoCloseable {
     }
 
     private void decodeTiles() throws IOException {
-        values.reserve(Math.min(chunk.values() * flat.byteSize(),
-                Math.max(FIRST_BYTES, chunk.byteSize() * USUAL_EXPANSION)));
+        values.reserve(expectedBytes);
         if (leaf.isBinary()) {
             appendOffset(0);
         }
@@ -255,7 +269,7 @@ final class ChunkDecoder implements AutoCloseable {
         }
     }
 
-    private ColumnBlock finish(DecodedSpill copy) throws IOException {
+    private ColumnBlock finish(ColumnBlock.Copy copy) throws IOException {
         boolean varies = leaf.isBinary() || flat.isList();
         if (flat.isList()) {
             appendOffset(elementsDone);
@@ -287,9 +301,5 @@ final class ChunkDecoder implements AutoCloseable {
     @Override
     public void close() {
         tiles.close();
-        values.close();
-        offsets.close();
-        states.close();
-        scratch.close();
     }
 }

@@ -3,8 +3,8 @@ package io.penstock.format.parquet;
 
 import io.penstock.error.CodecException;
 import io.penstock.memory.LittleEndian;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 
 /**
  * The values that data pages of a column chunk refer to.
@@ -21,11 +21,11 @@ record Dictionary(MemorySegment entries, long count, MemorySegment starts) {
         return new Dictionary(in.segment.asSlice(in.at, count * width), count, MemorySegment.NULL);
     }
 
-    static Dictionary ofBinaries(PageBytes in, long count, Arena arena) {
+    static Dictionary ofBinaries(PageBytes in, long count, SegmentAllocator memory) {
         if (count < 0 || count > in.left() / Integer.BYTES) {
             throw new CodecException("a dictionary of " + count + " entries in " + in.left() + " bytes");
         }
-        MemorySegment starts = arena.allocate((count + 1) * Long.BYTES, Long.BYTES);
+        MemorySegment starts = memory.allocate((count + 1) * Long.BYTES, Long.BYTES);
         for (long i = 0; i < count; i++) {
             long length = in.i32("an entry's length") & 0xFFFFFFFFL;
             starts.set(LittleEndian.I64, 8 * i, in.take(length, "an entry"));

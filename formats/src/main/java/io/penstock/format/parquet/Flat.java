@@ -6,7 +6,6 @@ import io.penstock.format.arrow.ArrowType;
 import io.penstock.format.table.ColumnBlock;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.DecodedSpill;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -59,10 +58,10 @@ record Flat(Column column, String storedType, Leaf leaf, int listDefinition) imp
     }
 
     @Override
-    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
-            throws IOException {
+    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodeBuffers buffers,
+            ColumnBlock.Copy copy) throws IOException {
         try (ChunkDecoder decoder = new ChunkDecoder(file, this, group.chunks().get(leaf.index()), group.rows(),
-                budget)) {
+                buffers, budget)) {
             return decoder.decode(copy);
         }
     }

@@ -13,6 +13,7 @@ final class LeafCursor implements AutoCloseable {
 
     private final Leaf leaf;
     private final LeafTiles tiles;
+    private final DecodeBuffers pages = new DecodeBuffers();
     private final NativeBuffer values = new NativeBuffer();
     private final long[] ends = new long[Numbers.TILE];
     private int count;
@@ -24,7 +25,7 @@ final class LeafCursor implements AutoCloseable {
 
     LeafCursor(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
         this.leaf = leaf;
-        this.tiles = new LeafTiles(file, leaf, chunk, budget);
+        this.tiles = new LeafTiles(file, leaf, chunk, pages, budget);
     }
 
     boolean isAtEnd() throws IOException {
@@ -116,6 +117,7 @@ final class LeafCursor implements AutoCloseable {
     @Override
     public void close() {
         tiles.close();
+        pages.close();
         values.close();
     }
 }

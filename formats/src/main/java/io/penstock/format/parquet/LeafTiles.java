@@ -7,7 +7,10 @@ import io.penstock.format.arrow.ArrowType;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -24,10 +27,14 @@ final class LeafTiles implements AutoCloseable {
 
     private final Leaf leaf;
     private final ColumnChunk chunk;
+    /** Of the dictionary, if it is among the pages. */
+    private final Arena arena = Arena.ofConfined();
     private final Pages pages;
+    private final boolean endsWithPages;
     private final int tile;
-    private final int[] definitions = new int[TILE];
-    private final int[] repetitions = new int[TILE];
+    private final int[] definitions;
+    private final int[] repetitions;
+    private final int[] indices;
     private @Nullable Dictionary dictionary;
     private long valuesLeft;
     /** The current data page, and its values after the levels. */
@@ -39,12 +46,45 @@ final class LeafTiles implements AutoCloseable {
     private @Nullable Numbers numbers;
     private @Nullable Binaries binaries;
 
-    LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeLimit.Budget budget) {
+    /** Opens the tiles of a whole chunk. */
+    LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, DecodeBuffers buffers, DecodeLimit.Budget budget) {
+        this(file, leaf, chunk, new ColumnChunk.Range(chunk.start(), chunk.byteSize()), chunk.values(), null, buffers,
+                budget);
+    }
+
+    /**
+     * Opens the tiles of data pages.
+     *
+     * @param values how many they have; -1 if only their end tells
+     * @param dictionary the chunk's, which the caller keeps open; null if it has none, or it is the first page
+     */
+    LeafTiles(MappedFile file, Leaf leaf, ColumnChunk chunk, ColumnChunk.Range range, long values,
+            @Nullable Dictionary dictionary, DecodeBuffers buffers, DecodeLimit.Budget budget) {
         this.leaf = leaf;
         this.chunk = chunk;
-        this.pages = new Pages(file, chunk, budget);
+        this.pages = new Pages(file, chunk, range, buffers, arena, budget);
         this.tile = leaf.isBinary() ? TILE : Math.clamp(MAX_VALUE_BYTES / leaf.storedBytes(), 1, TILE);
-        this.valuesLeft = chunk.values();
+        this.definitions = buffers.definitions;
+        this.repetitions = buffers.repetitions;
+        this.indices = buffers.indices;
+        // Levels that are not stored are zeros.
+        if (leaf.maxDefinition() == 0) {
+            Arrays.fill(definitions, 0);
+        }
+        if (leaf.maxRepetition() == 0) {
+            Arrays.fill(repetitions, 0);
+        }
+        this.dictionary = dictionary;
+        this.valuesLeft = values >= 0 ? values : Long.MAX_VALUE;
+        this.endsWithPages = values < 0;
+    }
+
+    /** Reads the dictionary that is a page alone; null if the page is none. */
+    static @Nullable Dictionary dictionary(MappedFile file, Leaf leaf, ColumnChunk chunk, ColumnChunk.Range page,
+            DecodeBuffers buffers, SegmentAllocator memory, DecodeLimit.Budget budget) throws IOException {
+        Pages pages = new Pages(file, chunk, page, buffers, memory, budget);
+        PageHeader header = pages.next();
+        return header.kind() == PageHeader.Kind.DICTIONARY ? dictionary(pages, header, leaf) : null;
     }
 
     /** Returns the definition levels of the tile; zeros if there are none. */
@@ -67,7 +107,7 @@ final class LeafTiles implements AutoCloseable {
         while (page == null || pageDone == page.values()) {
             closeValues();
             header = null;
-            if (valuesLeft == 0) {
+            if (valuesLeft == 0 || endsWithPages && pages.isAtEnd()) {
                 return 0;
             }
             page = nextPage();
@@ -109,6 +149,10 @@ final class LeafTiles implements AutoCloseable {
         if (dictionary != null) {
             throw pages.malformed("a second dictionary", "one a column chunk");
         }
+        dictionary = dictionary(pages, header, leaf);
+    }
+
+    private static Dictionary dictionary(Pages pages, PageHeader header, Leaf leaf) throws IOException {
         boolean isPlain = switch (header.encoding()) {
             // Older versions of the format, and writers that mix the versions, name the encoding of the indices.
             case PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY -> true;
@@ -119,7 +163,7 @@ final class LeafTiles implements AutoCloseable {
                     "PLAIN");
         }
         PageBytes in = pages.dictionaryBytes();
-        dictionary = leaf.isBinary() ? Dictionary.ofBinaries(in, header.values(), pages.dictionaryArena())
+        return leaf.isBinary() ? Dictionary.ofBinaries(in, header.values(), pages.dictionaryMemory())
                 : Dictionary.ofNumbers(in, header.values(), leaf.storedBytes());
     }
 
@@ -187,7 +231,7 @@ final class LeafTiles implements AutoCloseable {
         }
         return switch (page.encoding()) {
             case PLAIN -> Binaries.plain(in);
-            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Binaries.dictionary(in, dictionary());
+            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Binaries.dictionary(in, dictionary(), indices);
             case DELTA_LENGTH_BYTE_ARRAY -> Binaries.lengthsFirst(in, page.values());
             case DELTA_BYTE_ARRAY -> Binaries.sharedStarts(in, page.values());
             default -> null;
@@ -200,7 +244,7 @@ final class LeafTiles implements AutoCloseable {
         boolean isTruth = leaf.physical() == Physical.BOOLEAN;
         return switch (page.encoding()) {
             case PLAIN -> isTruth ? Numbers.plainBooleans(in) : Numbers.plain(in, width);
-            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Numbers.dictionary(in, dictionary(), width);
+            case PLAIN_DICTIONARY, RLE_DICTIONARY -> Numbers.dictionary(in, dictionary(), width, indices);
             case RLE -> isTruth ? Numbers.runsOfBooleans(in) : null;
             case DELTA_BINARY_PACKED -> leaf.isInteger() ? Numbers.differences(in, width) : null;
             case DELTA_BYTE_ARRAY -> {
@@ -233,6 +277,6 @@ final class LeafTiles implements AutoCloseable {
     @Override
     public void close() {
         closeValues();
-        pages.close();
+        arena.close();
     }
 }

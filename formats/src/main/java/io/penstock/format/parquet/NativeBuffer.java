@@ -26,6 +26,10 @@ final class NativeBuffer implements AutoCloseable {
         return segment;
     }
 
+    long capacity() {
+        return segment.byteSize();
+    }
+
     long used() {
         return used;
     }
@@ -61,7 +65,7 @@ final class NativeBuffer implements AutoCloseable {
             throw new CodecException("a row group's column that decodes to more than " + MAX_BYTES + " bytes");
         }
         long capacity = Math.min(MAX_BYTES, Math.max(used + bytes, 2 * segment.byteSize()));
-        Arena larger = Arena.ofConfined();
+        Arena larger = Arena.ofShared();
         MemorySegment copy;
         try {
             copy = larger.allocate(capacity, ALIGNMENT_BYTES);

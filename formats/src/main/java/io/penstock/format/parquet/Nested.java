@@ -6,7 +6,6 @@ import io.penstock.format.table.ColumnBlock;
 import io.penstock.format.table.JsonText;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.DecodedSpill;
 import io.penstock.store.Column;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -120,8 +119,8 @@ record Nested(Column column, String storedType, Node root, List<Leaf> leaves) im
     }
 
     @Override
-    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
-            throws IOException {
+    public ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodeBuffers buffers,
+            ColumnBlock.Copy copy) throws IOException {
         try (NestedDecoder decoder = new NestedDecoder(file, this, group, budget)) {
             return decoder.decode(copy);
         }

@@ -11,7 +11,6 @@ import io.penstock.format.table.JsonText;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.DecodedSpill;
 import java.io.IOException;
 
 /**
@@ -39,7 +38,7 @@ final class NestedDecoder implements AutoCloseable {
                 group.chunks().get(leaf.index()), budget)).toArray(LeafCursor[]::new);
     }
 
-    ColumnBlock decode(DecodedSpill copy) throws IOException {
+    ColumnBlock decode(ColumnBlock.Copy copy) throws IOException {
         try (JsonRows texts = new JsonRows(file, column.column().name(), budget)) {
             for (long row = 0; row < rows; row++) {
                 for (LeafCursor cursor : cursors) {

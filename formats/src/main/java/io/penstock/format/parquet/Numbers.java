@@ -51,10 +51,10 @@ interface Numbers {
         };
     }
 
-    static Numbers dictionary(PageBytes in, Dictionary dictionary, int width) {
+    /** Entries of a dictionary; {@code tile} has room for the indices of a tile. */
+    static Numbers dictionary(PageBytes in, Dictionary dictionary, int width, int[] tile) {
         Levels indices = indices(in, dictionary.count());
         MemorySegment entries = dictionary.entries();
-        int[] tile = new int[TILE];
         return switch (width) {
             case Integer.BYTES -> (into, at, count) -> {
                 indices.read(tile, count);

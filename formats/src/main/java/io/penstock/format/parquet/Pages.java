@@ -8,39 +8,62 @@ import io.penstock.error.MalformedStoreException;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.util.Locale;
 import java.util.zip.CRC32;
 
 /**
- * The pages of a column chunk: each is copied from the mapping into memory, checked by its CRC if it has one, and
- * decompressed there. Native code never gets the mapping itself. For one thread.
+ * The pages of a column chunk, or some that follow each other: each is copied from the mapping into memory, checked by
+ * its CRC if it has one, and decompressed there. Native code never gets the mapping itself. Of a remote file, all of
+ * them are copied at first, so that its cache may drop them again. For one thread.
  */
-final class Pages implements AutoCloseable {
+final class Pages {
 
     /** Small pages may expand to this size, whatever their ratio. */
     private static final long SMALL_BYTES = 128 << 10;
+    /** More than the header of a dictionary takes. */
+    private static final long MOST_HEADER_BYTES = 1024;
 
     private final MappedFile file;
     private final ColumnChunk chunk;
     private final DecodeLimit.Budget budget;
     private long end;
-    private final Arena dictionaryArena = Arena.ofConfined();
-    private final NativeBuffer stored = new NativeBuffer();
-    private final NativeBuffer decoded = new NativeBuffer();
+    private final SegmentAllocator dictionaryMemory;
+    private final NativeBuffer stored;
+    private final NativeBuffer decoded;
+    /** The mapping, or a copy of the pages; and the byte of the file that is its first. */
+    private final MemorySegment source;
+    private final long origin;
     private long at;
     private long headerAt;
     @SuppressWarnings("NullAway.Init") // by next
     private PageHeader header;
 
-    Pages(MappedFile file, ColumnChunk chunk, DecodeLimit.Budget budget) {
+    /** Opens pages; the caller frees {@code dictionaryMemory} after the last use. */
+    Pages(MappedFile file, ColumnChunk chunk, ColumnChunk.Range pages, DecodeBuffers buffers,
+            SegmentAllocator dictionaryMemory, DecodeLimit.Budget budget) {
         this.file = file;
         this.chunk = chunk;
         this.budget = budget;
-        this.at = chunk.start();
-        this.end = chunk.start() + chunk.byteSize();
-        file.require(at, chunk.byteSize());
+        this.dictionaryMemory = dictionaryMemory;
+        this.stored = buffers.stored;
+        this.decoded = buffers.decoded;
+        this.at = pages.start();
+        this.end = pages.end();
+        if (file.isRemote()) {
+            long beyond = Math.clamp(file.byteSize() - FileMetadata.TAIL_BYTES - end, 0, MOST_HEADER_BYTES);
+            this.source = buffers.fetched(file, at, pages.byteSize() + beyond);
+            this.origin = at;
+        } else {
+            this.source = file.mapping();
+            this.origin = 0;
+        }
+    }
+
+    /** Tells whether there is no other page. */
+    boolean isAtEnd() {
+        return at >= end;
     }
 
     /** Goes to the next page; returns its header. */
@@ -50,15 +73,13 @@ final class Pages implements AutoCloseable {
             throw new MalformedStoreException(file.location(), at, "the end of a column chunk's pages",
                     "more values of " + chunk.name());
         }
-        ThriftReader in = new ThriftReader(file.location(), file.mapping(), at, end);
+        ThriftReader in = new ThriftReader(file.location(), source, origin, at - origin, end - origin);
         header = PageHeader.read(in);
-        at = in.position();
+        at = origin + in.position();
         if (header.kind() == PageHeader.Kind.DICTIONARY) {
             // Parquet-mr before 1.2.9 leaves the size of this header out of the chunk's (IMPALA-694).
-            long left = file.byteSize() - FileMetadata.TAIL_BYTES - end;
-            long more = Math.min(at - headerAt, left);
-            file.require(end, more);
-            end += more;
+            long left = Math.min(file.byteSize() - FileMetadata.TAIL_BYTES, origin + source.byteSize()) - end;
+            end += Math.clamp(left, 0, at - headerAt);
         }
         if (header.compressedBytes() > end - at) {
             throw malformed("a page of " + header.compressedBytes() + " bytes", "at most the " + (end - at)
@@ -68,15 +89,15 @@ final class Pages implements AutoCloseable {
         return header;
     }
 
-    /** The arena of a dictionary, which lives as long as this. */
-    Arena dictionaryArena() {
-        return dictionaryArena;
+    /** The memory of a dictionary. */
+    SegmentAllocator dictionaryMemory() {
+        return dictionaryMemory;
     }
 
     /** Returns the bytes of a dictionary page, which stay valid. */
     PageBytes dictionaryBytes() throws IOException {
         PageBytes page = bytes();
-        MemorySegment kept = dictionaryArena.allocate(page.left() + PageBytes.SLACK_BYTES, Long.BYTES);
+        MemorySegment kept = dictionaryMemory.allocate(page.left() + PageBytes.SLACK_BYTES, Long.BYTES);
         MemorySegment.copy(page.segment, page.at, kept, 0, page.left());
         return new PageBytes(kept, 0, page.left());
     }
@@ -86,7 +107,7 @@ final class Pages implements AutoCloseable {
         int bytes = header.compressedBytes();
         stored.truncate(0);
         stored.reserve((long) bytes + PageBytes.SLACK_BYTES);
-        MemorySegment.copy(file.mapping(), at - bytes, stored.segment(), 0, bytes);
+        MemorySegment.copy(source, at - bytes - origin, stored.segment(), 0, bytes);
         MemorySegment page = stored.segment().asSlice(0, bytes);
         if (header.crc() != null) {
             CRC32 crc = new CRC32();
@@ -136,10 +157,4 @@ final class Pages implements AutoCloseable {
         return new MalformedStoreException(file.location(), headerAt, chunk.name() + ": " + found, expected);
     }
 
-    @Override
-    public void close() {
-        dictionaryArena.close();
-        stored.close();
-        decoded.close();
-    }
 }

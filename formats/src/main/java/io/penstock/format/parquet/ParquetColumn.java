@@ -6,7 +6,6 @@ import io.penstock.format.table.ColumnBlock;
 import io.penstock.format.table.UnitedColumns;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
-import io.penstock.io.publish.DecodedSpill;
 import io.penstock.store.Column;
 import java.io.IOException;
 import java.util.List;
@@ -32,6 +31,6 @@ sealed interface ParquetColumn permits Flat, Nested {
     @Nullable ParquetColumn as(Column united);
 
     /** Decodes its part of a row group. */
-    ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodedSpill copy)
-            throws IOException;
+    ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodeBuffers buffers,
+            ColumnBlock.Copy copy) throws IOException;
 }

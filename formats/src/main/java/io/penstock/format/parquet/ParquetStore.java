@@ -16,26 +16,31 @@ import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
+import io.penstock.io.publish.DecodedCache;
 import io.penstock.io.publish.DecodedSpill;
 import io.penstock.json.Json;
+import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of Parquet files. A column chunk, a column of one row group, is decoded when one of its rows is first
- * located; then look-ups read the decoded copy. Values that are neither numbers nor bytes nor text are given as JSON.
+ * The rows of Parquet files. Pages of a column are decoded when one of their rows is located, or before by a loader's
+ * plan, into {@linkplain CachedColumns memory of a bounded size}; or a column chunk, a column of one row group, into a
+ * copy on disk. Values that are neither numbers nor bytes nor text are given as JSON.
  */
 final class ParquetStore implements RecordStore {
 
@@ -56,17 +61,22 @@ final class ParquetStore implements RecordStore {
     private final Partitions partitions;
     private final Group[] groups;
     private final PrefixSums starts;
-    private final ColumnBlocks blocks;
+    /** The decoded columns: all in a copy on disk, or as many as fit in memory; the other one is null. */
+    private final @Nullable ColumnBlocks blocks;
     private final DecodedSpill copy;
+    private final @Nullable CachedColumns cached;
     private volatile @Nullable String fingerprint;
 
-    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files) throws IOException {
+    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files, DecodeLimit limit,
+            @Nullable DecodedCache cache) throws IOException {
         this.path = path;
         this.parts = parts;
         this.unread = unread(parts);
+        Set<String> refused = refused(parts);
         UnitedColumns united = new UnitedColumns();
         for (ParquetPart part : parts) {
-            united.add(part.file().location(), readable(part).map(ParquetColumn::own).toList());
+            united.add(part.file().location(), part.columns().stream()
+                    .filter(column -> !refused.contains(column.column().name())).map(ParquetColumn::own).toList());
         }
         List<Column> stored = united.columns();
         this.storedCount = stored.size();
@@ -89,8 +99,10 @@ final class ParquetStore implements RecordStore {
         }
         this.groups = found.toArray(Group[]::new);
         this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
-        this.blocks = new ColumnBlocks(groups.length * storedCount, this::decode);
+        int chunks = groups.length * storedCount;
         this.copy = new DecodedSpill(path);
+        this.cached = cache == null ? null : new CachedColumns(cache, chunks, limit, this::source);
+        this.blocks = cached == null ? new ColumnBlocks(chunks, this::decode) : null;
     }
 
     /**
@@ -103,15 +115,24 @@ final class ParquetStore implements RecordStore {
      * @param limit what each file may decode to; a column beyond it fails when it is read
      */
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit) throws IOException {
-        Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
+        return open(path, member, limit, DecodedCache.isWanted() ? DecodedCache.configured(path) : null);
+    }
+
+    /** Opens Parquet files; their columns are decoded into a cache, which is closed with the store, or on disk. */
+    static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit, @Nullable DecodedCache cache)
+            throws IOException {
         List<ParquetPart> parts = new ArrayList<>();
         try {
+            Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
             for (Location file : files.locations()) {
                 parts.add(ParquetPart.open(file, limit));
             }
-            return new ParquetStore(path, List.copyOf(parts), files);
+            return new ParquetStore(path, List.copyOf(parts), files, limit, cache);
         } catch (Throwable t) {
             parts.forEach(ParquetPart::close);
+            if (cache != null) {
+                cache.close();
+            }
             throw t;
         }
     }
@@ -125,12 +146,11 @@ final class ParquetStore implements RecordStore {
         return List.copyOf(found.values());
     }
 
-    /** Returns the columns of a file that can be read in all files. */
-    private Stream<ParquetColumn> readable(ParquetPart part) {
-        Set<String> refused = parts.stream().flatMap(other -> other.schema().unread().stream()
-                .map(UnreadColumn::name).filter(name -> other.columns().stream()
+    /** Returns the names of columns that cannot be read in some file and that it does not have otherwise. */
+    private static Set<String> refused(List<ParquetPart> parts) {
+        return parts.stream().filter(part -> !part.schema().unread().isEmpty()).flatMap(part -> part.schema().unread()
+                .stream().map(UnreadColumn::name).filter(name -> part.columns().stream()
                         .noneMatch(column -> column.column().name().equals(name)))).collect(Collectors.toSet());
-        return part.columns().stream().filter(column -> !refused.contains(column.column().name()));
     }
 
     private static @Nullable ParquetColumn[] read(ParquetPart part, List<Column> columns) {
@@ -165,7 +185,7 @@ final class ParquetStore implements RecordStore {
             return partitions.isPresent(groups[group].part, column - storedCount);
         }
         return read[groups[group].part][column] != null
-                && block(group, column).state(record - starts.start(group)) == ColumnBlock.PRESENT;
+                && state(group, column, record - starts.start(group)) == ColumnBlock.PRESENT;
     }
 
     @Override
@@ -180,16 +200,98 @@ final class ParquetStore implements RecordStore {
             throw malformed(group, "row " + record + " of column '" + columns.get(column).name()
                     + "' is null: this file has no value of the column");
         }
-        ColumnBlock block = block(group, column);
-        long row = record - starts.start(group);
-        byte state = block.state(row);
+        byte state = locate(group, column, record - starts.start(group), into);
         if (state != ColumnBlock.PRESENT) {
             String why = state == ColumnBlock.NULL ? "is null" : columns.get(column).kind() == Column.Kind.NUMBERS
                     ? "is a list of which an item is null"
                     : "has a text that is not UTF-8, or takes more than " + JsonText.MAX_VALUE_BYTES + " bytes as JSON";
             throw malformed(group, "row " + record + " of column '" + columns.get(column).name() + "' " + why);
         }
-        block.locate(row, into);
+    }
+
+    /** Returns the memory of decoded rows; empty if they are on disk. */
+    Optional<DecodedCache> cache() {
+        return Optional.ofNullable(cached).map(CachedColumns::cache);
+    }
+
+    private byte state(int group, int column, long row) {
+        return cached != null ? cached.state(group * storedCount + column, row) : block(group, column).state(row);
+    }
+
+    /** Returns a row's state; locates its value if it has one. */
+    private byte locate(int group, int column, long row, Span into) {
+        if (cached != null) {
+            return cached.locate(group * storedCount + column, row, into);
+        }
+        ColumnBlock block = block(group, column);
+        byte state = block.state(row);
+        if (state == ColumnBlock.PRESENT) {
+            block.locate(row, into);
+        }
+        return state;
+    }
+
+    /** {@inheritDoc} It locates some values before it reads the first, so that the CPU waits for them together. */
+    @Override
+    public boolean gather(long[] records, int count, int column, long valueBytes, MemorySegment target,
+            long targetOffset, long[] scratch) {
+        if (cached == null || column >= storedCount) {
+            return false;
+        }
+        for (int done = 0, attempts = 0; done < count; attempts++) {
+            int some = Math.min(scratch.length, count - done);
+            long drops = cached.cache().drops();
+            MappedFile file = null;
+            long first = 0;
+            long end = 0;
+            int number = 0;
+            for (int i = 0; i < some; i++) {
+                long record = records[done + i];
+                if (record < first || record >= end) {
+                    if (record < 0 || record >= size()) {
+                        return false;
+                    }
+                    int group = starts.runOf(record);
+                    if (read[groups[group].part][column] == null) {
+                        return false;
+                    }
+                    first = starts.start(group);
+                    end = first + starts.length(group);
+                    number = group * storedCount + column;
+                }
+                CachedColumns.Piece piece = cached.find(number, record - first);
+                file = file == null ? piece.file() : file;
+                scratch[i] = piece.file() == file ? piece.placeOf(record - first, valueBytes) : -1;
+                if (scratch[i] < 0) {
+                    return false;
+                }
+            }
+            copy(Objects.requireNonNull(file).mapping(), scratch, some, valueBytes, target,
+                    targetOffset + done * valueBytes);
+            if (cached.cache().drops() == drops) {
+                done += some;
+                attempts = -1;
+            } else if (attempts > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static void copy(MemorySegment from, long[] places, int count, long bytes, MemorySegment target, long at) {
+        if (bytes == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                target.set(LittleEndian.I64, at + 8L * i, from.get(LittleEndian.I64, places[i]));
+            }
+        } else if (bytes == Integer.BYTES) {
+            for (int i = 0; i < count; i++) {
+                target.set(LittleEndian.I32, at + 4L * i, from.get(LittleEndian.I32, places[i]));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                MemorySegment.copy(from, places[i], target, at + bytes * i, bytes);
+            }
+        }
     }
 
     private MalformedStoreException malformed(int group, String found) {
@@ -209,14 +311,21 @@ final class ParquetStore implements RecordStore {
     }
 
     private ColumnBlock block(int group, int column) {
-        return blocks.get(group * storedCount + column, fileOf(group));
+        return Objects.requireNonNull(blocks).get(group * storedCount + column, fileOf(group));
     }
 
-    private ColumnBlock decode(int block) throws IOException {
-        Group from = groups[block / storedCount];
+    private CachedColumns.Source source(int chunk) {
+        Group from = groups[chunk / storedCount];
         ParquetPart part = parts.get(from.part);
-        return Objects.requireNonNull(read[from.part][block % storedCount]).decode(part.file(), from.rows,
-                part.budget(), copy);
+        return new CachedColumns.Source(part.file(), Objects.requireNonNull(read[from.part][chunk % storedCount]),
+                from.rows, part.budget());
+    }
+
+    private ColumnBlock decode(int chunk) throws IOException {
+        CachedColumns.Source from = source(chunk);
+        try (DecodeBuffers buffers = new DecodeBuffers()) {
+            return from.column().decode(from.file(), from.group(), from.budget(), buffers, copy::append);
+        }
     }
 
     /** Always true: pages are encoded. */
@@ -276,6 +385,9 @@ final class ParquetStore implements RecordStore {
 
     @Override
     public void close() {
+        if (cached != null) {
+            cached.close();
+        }
         copy.close();
         partitions.close();
         parts.forEach(ParquetPart::close);

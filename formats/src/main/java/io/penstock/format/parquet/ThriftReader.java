@@ -52,6 +52,8 @@ final class ThriftReader {
     private final Location file;
     private final MemorySegment bytes;
     private final long end;
+    /** The byte of the file that is the first of the bytes. */
+    private final long origin;
     private long at;
     private int type = STRUCT;
     private int fieldId;
@@ -61,7 +63,13 @@ final class ThriftReader {
 
     /** Creates a reader of one struct, which ends at {@code end} at the latest. */
     ThriftReader(Location file, MemorySegment bytes, long at, long end) {
+        this(file, bytes, 0, at, end);
+    }
+
+    /** Creates a reader of one struct in a copy of the file's bytes from {@code origin} on. */
+    ThriftReader(Location file, MemorySegment bytes, long origin, long at, long end) {
         this.file = file;
+        this.origin = origin;
         this.bytes = bytes;
         this.at = at;
         this.end = end;
@@ -298,6 +306,6 @@ final class ThriftReader {
     }
 
     MalformedStoreException malformed(String found, String expected) {
-        return new MalformedStoreException(file, at, found, expected);
+        return new MalformedStoreException(file, origin + at, found, expected);
     }
 }

@@ -4,7 +4,6 @@ package io.penstock.format.table;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
-import io.penstock.io.publish.DecodedSpill;
 import io.penstock.io.publish.NativeBytes;
 import java.io.IOException;
 
@@ -55,7 +54,7 @@ public final class JsonRows implements AutoCloseable {
         states.put(kept);
     }
 
-    public ColumnBlock append(DecodedSpill copy) throws IOException {
+    public ColumnBlock append(ColumnBlock.Copy copy) throws IOException {
         ColumnBlock block = ColumnBlock.append(copy, text.bytes().written(), 1, offsets.written(),
                 isComplete ? null : states.written());
         taken = 0;
