@@ -12,10 +12,12 @@ import io.delta.kernel.internal.DeltaLogActionUtils.DeltaAction;
 import io.delta.kernel.internal.actions.AddFile;
 import io.delta.kernel.internal.actions.RemoveFile;
 import io.delta.kernel.internal.fs.Path;
+import io.delta.kernel.internal.util.VectorUtils;
 import io.delta.kernel.utils.CloseableIterator;
 import io.penstock.io.FileInfo.EntryKind;
 import io.penstock.lake.ChangeLog;
 import io.penstock.lake.DataFile;
+import io.penstock.lake.DeletedRows;
 import io.penstock.lake.LakeStore;
 import io.penstock.lake.TableColumn;
 import io.penstock.lake.TableSnapshot;
@@ -26,6 +28,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,31 +84,49 @@ final class DeltaChanges implements ChangeLog {
         Snapshot at = table.load(Long.toString(version));
         List<String> partitions = DeltaColumns.physical(at, at.getPartitionColumnNames());
         List<TableColumn> columns = new ArrayList<>(DeltaColumns.of(at));
-        List<DataFile> added = new ArrayList<>();
+        Map<String, AddFile> adds = new LinkedHashMap<>();
+        Map<String, RemoveFile> removes = new LinkedHashMap<>();
         List<DataFile> feed = new ArrayList<>();
-        boolean[] removes = new boolean[1];
         read(version, version, Set.of(DeltaAction.ADD, DeltaAction.REMOVE, DeltaAction.CDC), action -> {
             Row add = struct(action, "add");
             Row cdc = struct(action, "cdc");
             Row remove = struct(action, "remove");
             if (add != null && new AddFile(add).getDataChange()) {
-                AddFile file = new AddFile(add);
-                added.add(table.added(file, constants(file.getPartitionValues(), partitions, columns, version,
-                        "insert")));
+                adds.put(new AddFile(add).getPath(), new AddFile(add));
+            } else if (remove != null && new RemoveFile(remove).getDataChange()) {
+                removes.put(new RemoveFile(remove).getPath(), new RemoveFile(remove));
             } else if (cdc != null) {
                 String path = cdc.getString(cdc.getSchema().indexOf("path"));
                 feed.add(new DataFile(path, LakeStore.rowsOf(table.locate(path)),
                         cdc.getLong(cdc.getSchema().indexOf("size")), 0, null, constants(
                                 cdc.getMap(cdc.getSchema().indexOf("partitionValues")), partitions, columns, version,
                                 null)));
-            } else if (remove != null) {
-                removes[0] |= new RemoveFile(remove).getDataChange();
             }
         });
-        if (feed.isEmpty() && removes[0]) {
+        boolean hasFeed = "true".equals(at.getTableProperties().get("delta.enableChangeDataFeed"));
+        if (feed.isEmpty() && !removes.isEmpty() && !hasFeed) {
             throw new UnsupportedOperationException(table + ": found version " + version + ", which deleted or"
                     + " replaced rows without a change feed, expected one that only adds rows; set"
                     + " delta.enableChangeDataFeed on the table, or skip such versions (changes=skip)");
+        }
+        // With a feed, a commit that writes no files of it changed exactly the rows of the files that it names.
+        List<DataFile> changed = new ArrayList<>();
+        for (RemoveFile file : removes.values()) {
+            AddFile again = adds.get(file.getPath());
+            MapValue partition = file.getPartitionValues().orElseGet(() -> again == null
+                    ? VectorUtils.stringStringMapValue(Map.of()) : again.getPartitionValues());
+            DataFile before = new DataFile(file.getPath(), table.rows(file.getPath(), file.getStatsJson().orElse("")),
+                    table.locate(file.getPath()).byteSize(), 0, file.getDeletionVector().map(table::deleted)
+                            .orElse(null), constants(partition, partitions, columns, version, "delete"));
+            changed.add(again == null ? before : new DataFile(before.path(), before.rows(), before.bytes(), 0,
+                    DeletedRows.allBut(before.rows(), positions(table.added(again, before.constants())),
+                            positions(before)), before.constants()));
+        }
+        for (AddFile file : adds.values()) {
+            if (!removes.containsKey(file.getPath())) {
+                changed.add(table.added(file, constants(file.getPartitionValues(), partitions, columns, version,
+                        "insert")));
+            }
         }
         int extra = partitions.size();
         columns.add(new TableColumn("_change_type", ValueType.of(Kind.TEXT), "_change_type", -1,
@@ -113,7 +134,11 @@ final class DeltaChanges implements ChangeLog {
         columns.add(new TableColumn("_commit_version", ValueType.of(Kind.I64), "_commit_version", -1, extra + 1, null,
                 Map.of()));
         return new TableSnapshot("delta", table.folder(), table.id(), Long.toString(version), columns,
-                feed.isEmpty() ? added : feed, table::locate);
+                feed.isEmpty() ? changed : feed, table::locate);
+    }
+
+    private static long[] positions(DataFile file) throws IOException {
+        return file.deleted() == null ? new long[0] : file.deleted().positions();
     }
 
     private static byte[][] constants(MapValue partition, List<String> partitions, List<TableColumn> columns,

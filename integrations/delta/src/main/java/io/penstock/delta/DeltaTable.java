@@ -179,6 +179,10 @@ public final class DeltaTable implements LakeTable {
                 add.getDeletionVector().map(DeletionVector::new).orElse(null), constants);
     }
 
+    DeletedRows deleted(DeletionVectorDescriptor vector) {
+        return new DeletionVector(vector);
+    }
+
     /** Returns where a file of the log is: a path relative to the table's folder, or a URI; both are encoded. */
     Location locate(String path) {
         URI uri = URI.create(path);

@@ -57,7 +57,7 @@ class DeltaTableTest {
         assertEquals(10, answers.size());
         for (Path answer : answers) {
             String[] name = answer.getFileName().toString().replace(".jsonl", "").split("-");
-            try (LakeStore rows = table(name[1]).open(name[2])) {
+            try (LakeStore rows = table(name[0]).open(name[1])) {
                 Answers.check(answer, rows);
             }
         }
