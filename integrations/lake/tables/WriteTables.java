@@ -59,12 +59,14 @@ public final class WriteTables {
 
     /** Rows {@code from} to {@code to}, with nulls in every column but the first. */
     private static String rows(int from, int to) {
-        return "select id, if(id % 5 = 0, null, cast(id * 3 as int)) n, if(id % 6 = 0, null, cast(id / 4 as float)) score,"
+        return "select id, if(id % 5 = 0, null, cast(id * 3 as int)) n,"
+                + " if(id % 6 = 0, null, cast(id / 4 as float)) score,"
                 + " if(id % 7 = 1, null, timestamp_micros(1700000000123456 + id * 1000001)) at,"
                 + " if(id % 8 = 1, null, date_add(date '1969-12-20', cast(id as int))) day,"
                 + " if(id % 9 = 1, null, cast(id - 20.25 as decimal(10,2))) price,"
                 + " if(id % 11 = 3, null, element_at(array('de', 'fr', 'a b/c=d'), cast(id % 3 + 1 as int))) country,"
-                + " if(id % 5 = 2, null, named_struct('a', cast(id as int), 'b', if(id % 3 = 0, null, concat('b', id)))) info,"
+                + " if(id % 5 = 2, null, named_struct('a', cast(id as int),"
+                + " 'b', if(id % 3 = 0, null, concat('b', id)))) info,"
                 + " if(id % 4 = 1, null, array(concat('t', id), 'ü\"', null)) tags,"
                 + " if(id % 4 = 2, null, array(id / 2.0D, cast(id as double))) points,"
                 + " if(id % 3 = 2, null, cast(concat('raw', id) as binary)) raw,"
@@ -112,8 +114,8 @@ public final class WriteTables {
         sql("create table plain (id bigint, n int, at timestamp, word string) using delta tblproperties ("
                 + "'delta.enableDeletionVectors'='false', 'delta.checkpointInterval'='5')");
         for (int i = 0; i < 6; i++) {
-            insert("plain", "select id, cast(id as int) n, timestamp_micros(id * 1000) at, concat('w', id) word from range("
-                    + 3 * i + "," + (3 * i + 3) + ")");
+            insert("plain", "select id, cast(id as int) n, timestamp_micros(id * 1000) at, concat('w', id) word"
+                    + " from range(" + 3 * i + "," + (3 * i + 3) + ")");
         }
         deltaAnswer("plain");
         sql("optimize plain");

@@ -129,7 +129,8 @@ public final class DeltaTable implements LakeTable {
         List<TableColumn> columns = DeltaColumns.of(at);
         Map<Map<String, String>, byte[][]> constants = new HashMap<>();
         List<AddedFile> files = new ArrayList<>();
-        try (CloseableIterator<FilteredColumnarBatch> batches = at.getScanBuilder().build().getScanFiles(engine, true)) {
+        try (CloseableIterator<FilteredColumnarBatch> batches = at.getScanBuilder().build()
+                .getScanFiles(engine, true)) {
             while (batches.hasNext()) {
                 try (CloseableIterator<Row> rows = batches.next().getRows()) {
                     while (rows.hasNext()) {

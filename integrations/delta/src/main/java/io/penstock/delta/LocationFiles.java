@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Gives Delta Kernel the files of Penstock's file sources: local ones, and with penstock-remote those of buckets and web
- * servers. Only reads.
+ * Gives Delta Kernel the files of Penstock's file sources: local ones, and with penstock-remote those of buckets and
+ * web servers. Only reads.
  */
 final class LocationFiles implements FileIO {
 

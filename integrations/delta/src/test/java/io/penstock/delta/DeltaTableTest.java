@@ -109,8 +109,9 @@ class DeltaTableTest {
     void aConditionFindsTheRowsThatHold() throws IOException {
         try (LakeStore rows = table("events").open("12")) {
             List<Map<String, Object>> all = Answers.rows(rows);
-            long[] expected = LongStream.range(0, rows.size()).filter(row -> "de".equals(all.get((int) row).get("country"))
-                    && all.get((int) row).get("n") instanceof Long n && n >= 30).toArray();
+            long[] expected = LongStream.range(0, rows.size())
+                    .filter(row -> "de".equals(all.get((int) row).get("country"))
+                            && all.get((int) row).get("n") instanceof Long n && n >= 30).toArray();
             assertTrue(expected.length > 5);
             assertArrayEquals(expected, rows.rowsWhere("country = 'de' and n >= 30"));
             assertArrayEquals(LongStream.range(0, rows.size()).filter(row -> !all.get((int) row).containsKey("more"))
@@ -151,7 +152,7 @@ class DeltaTableTest {
         assertEquals(Map.of("delete", 9L), types);
         assertEquals(20, all.stream().filter(row -> row.getValue().get("_commit_version").equals(2L)).count());
         assertTrue(all.stream().anyMatch(row -> row.getValue().get("_change_type").equals("update_postimage")));
-        for (int i = 0; i < all.size(); i += 7) {
+        for (int i = 0; i < all.size(); i += 31) {
             assertEquals(all.subList(i + 1, all.size()), Answers.read(changes, all.get(i).getKey()));
         }
     }
@@ -169,7 +170,8 @@ class DeltaTableTest {
     @Test
     void aRunGoesOnWithANewerVersionOnlyIfAskedAndOnlyIfRowsWereAppended() throws IOException {
         DeltaTable plain = table("plain");
-        try (LakeStore before = plain.open("3"); LakeStore after = plain.open("6"); LakeStore compact = plain.open("7")) {
+        try (LakeStore before = plain.open("3"); LakeStore after = plain.open("6");
+                LakeStore compact = plain.open("7")) {
             LoaderState saved = new LoaderState(2, 0, 42, "shuffled of 9", "records|" + before.fingerprint());
             LoaderState fresh = new LoaderState(0, 0, 42, "shuffled of 18", "records|" + after.fingerprint());
             assertEquals("3", plain.versionOf(saved).orElseThrow());

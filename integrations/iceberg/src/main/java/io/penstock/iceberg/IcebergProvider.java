@@ -15,8 +15,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Iceberg tables: a folder with {@code metadata/*.metadata.json}, or a file {@code NAME.iceberg} that names a table of a
- * REST catalog: {@code {"uri": "http://catalog:8181", "table": "shop.clicks"}}, with the catalog's further properties.
+ * Iceberg tables: a folder with {@code metadata/*.metadata.json}, or a file {@code NAME.iceberg} that names a table of
+ * a REST catalog: {@code {"uri": "http://catalog:8181", "table": "shop.clicks"}}, with the catalog's further
+ * properties.
  * The member is the version, by default the newest.
  */
 public final class IcebergProvider implements StoreProvider {

@@ -197,14 +197,14 @@ public final class IcebergTable implements LakeTable {
                     return snapshot(table.snapshot(found), SnapshotUtil.schemaFor(table, found));
                 }
             } catch (DateTimeParseException e) {
-                throw new IllegalArgumentException(place + ": found version '" + version + "', expected a snapshot's id,"
-                        + " tag:NAME, branch:NAME, or a time such as 2024-01-31T12:00:00Z", e);
+                throw new IllegalArgumentException(place + ": found version '" + version + "', expected a snapshot's"
+                        + " id, tag:NAME, branch:NAME, or a time such as 2024-01-31T12:00:00Z", e);
             }
         }
         List<Long> known = new ArrayList<>();
         table.snapshots().forEach(snapshot -> known.add(snapshot.snapshotId()));
-        throw new IllegalArgumentException(place + ": found no version '" + version + "', expected one of the snapshots "
-                + known + ", or one of the tags and branches " + table.refs().keySet());
+        throw new IllegalArgumentException(place + ": found no version '" + version + "', expected one of the"
+                + " snapshots " + known + ", or one of the tags and branches " + table.refs().keySet());
     }
 
     private TableSnapshot snapshot(@Nullable Snapshot at, Schema schema) throws IOException {

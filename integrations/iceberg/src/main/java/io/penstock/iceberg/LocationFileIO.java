@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Gives Iceberg the files of Penstock's file sources: local ones, and with penstock-remote those of buckets and web
  * servers. Only reads. Catalogs that make their file access by name take it as {@code io-impl}.
  *
- * <p>A table in a folder may have been moved or copied: what its metadata say is below the old place is looked for below
- * the folder.
+ * <p>A table in a folder may have been moved or copied: what its metadata say is below the old place is looked for
+ * below the folder.
  */
 public final class LocationFileIO implements FileIO {
 

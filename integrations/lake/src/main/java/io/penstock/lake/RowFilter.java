@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RowFilter {
 
-    private static final Pattern CONDITION = Pattern.compile("\\G\\s*(?:`([^`]+)`|([\\w.]+))\\s*(?:(?i:is\\s+(not\\s+)?null)"
+    private static final Pattern CONDITION = Pattern.compile("\\G\\s*(?:`([^`]+)`|([\\w.]+))\\s*"
+            + "(?:(?i:is\\s+(not\\s+)?null)"
             + "|(<=|>=|!=|<>|=|<|>)\\s*('(?:[^']|'')*'|[-+.\\w]+))\\s*(?:(?i:and)\\b|$)");
 
     private enum Op {
