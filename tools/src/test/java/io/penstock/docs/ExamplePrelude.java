@@ -13,6 +13,7 @@ import io.penstock.diagnose.Diagnosis;
 import io.penstock.diagnose.data.DataStatistics;
 import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.image.StepParameters;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -20,6 +21,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
+import io.penstock.state.LoaderState;
 import io.penstock.store.TensorStore;
 import io.penstock.store.TokenStore;
 import io.penstock.stream.StreamSource;
@@ -29,6 +31,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Flow;
 import java.util.random.RandomGenerator;
 
@@ -197,6 +201,48 @@ class ExamplePrelude {
         static final class EasyTrain {
 
             static void trainBatch(DjlTrainer trainer, Batch batch) {
+            }
+        }
+    }
+
+    /** For examples of tables of lakes, which are in jars of their own. */
+    static class Lakes extends ExamplePrelude {
+
+        Path stateFile;
+
+        void train(LakeStore rows, LoaderState saved) {
+        }
+
+        /** As {@code io.penstock.lake.LakeStore}. */
+        interface LakeStore extends AutoCloseable {
+
+            long[] rowsWhere(String where);
+
+            @Override
+            void close();
+        }
+
+        /** As {@code io.penstock.lake.LakeTable}. */
+        interface LakeTable {
+
+            LakeStore open(String version) throws IOException;
+
+            Optional<String> versionOf(LoaderState state);
+        }
+
+        /** As {@code io.penstock.delta.DeltaTable}. */
+        static final class DeltaTable {
+
+            static LakeTable of(Location folder) throws IOException {
+                throw new IOException();
+            }
+        }
+
+        /** As {@code io.penstock.iceberg.IcebergTable}. */
+        static final class IcebergTable {
+
+            static LakeTable rest(Map<String, String> properties, String name) throws IOException {
+                throw new IOException();
             }
         }
     }

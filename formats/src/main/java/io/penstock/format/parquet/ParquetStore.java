@@ -351,6 +351,10 @@ final class ParquetStore implements RecordStore {
         parquet.put("format_version", first.metadata().version() == 1 ? "1.0" : "2.6");
         parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
                 .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
+        Map<String, Object> fieldIds = first.schema().fieldIds();
+        if (!fieldIds.isEmpty()) {
+            parquet.put("field_ids", fieldIds);
+        }
         Map<String, @Nullable Object> table = TableInspection.of(this, null,
                 storedTypes, depth.digests(), progress,
                 parts.stream().mapToLong(part -> part.file().byteSize()).sum());

@@ -7,6 +7,7 @@ import io.penstock.format.table.UnreadColumn;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -65,6 +66,22 @@ final class Schema {
             return arrow.stream().map(ArrowField::text).toList();
         }
         return root.children().stream().map(ArrowNames::field).toList();
+    }
+
+    /** Returns the field id of each column, and of each struct, that the file gives one, by name. */
+    Map<String, Object> fieldIds() {
+        Map<String, Object> ids = new LinkedHashMap<>();
+        root.children().forEach(child -> collectIds(child, "", ids));
+        return ids;
+    }
+
+    private static void collectIds(SchemaNode node, String prefix, Map<String, Object> ids) {
+        if (node.fieldId() >= 0) {
+            ids.putIfAbsent(prefix + node.name(), (long) node.fieldId());
+        }
+        if (!node.is(Annotation.Meaning.LIST) && !node.is(Annotation.Meaning.MAP)) {
+            node.children().forEach(child -> collectIds(child, prefix + node.name() + ".", ids));
+        }
     }
 
     private void collect(ArrowField field, String prefix) {

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  * @param typeLength the size of a value of fixed length
  * @param precision the digits of a decimal
  * @param scale the digits of a decimal after the point
+ * @param fieldId what a table's schema calls it, whatever its name; -1 if the file does not say
  */
 record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repetition repetition,
-        Annotation annotation, int precision, int scale, List<SchemaNode> children) {
+        Annotation annotation, int precision, int scale, int fieldId, List<SchemaNode> children) {
 
     enum Repetition { REQUIRED, OPTIONAL, REPEATED }
 
@@ -39,7 +40,8 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
 
     /** Returns the node, once in its parent. */
     SchemaNode single() {
-        return new SchemaNode(name, physical, typeLength, Repetition.REQUIRED, annotation, precision, scale, children);
+        return new SchemaNode(name, physical, typeLength, Repetition.REQUIRED, annotation, precision, scale, fieldId,
+                children);
     }
 
     /** Reads a footer's list of the nodes, depth first; returns the root. */
@@ -70,6 +72,7 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
         int childCount = 0;
         int scale = 0;
         int precision = 0;
+        int fieldId = -1;
         in.beginStruct();
         while (in.nextField()) {
             switch (in.fieldId()) {
@@ -81,6 +84,7 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
                 case 6 -> converted = Annotation.ofConverted(in.i32());
                 case 7 -> scale = in.i32();
                 case 8 -> precision = in.i32();
+                case 9 -> fieldId = in.i32();
                 case 10 -> logical = Annotation.read(in);
                 default -> in.skip();
             }
@@ -107,7 +111,8 @@ record SchemaNode(String name, @Nullable Physical physical, int typeLength, Repe
             children.add(read(in, left, depth + 1));
         }
         return new SchemaNode(name, physical, typeLength, depth == 0 ? Repetition.REQUIRED : repetition,
-                logical.equals(Annotation.NONE) ? converted : logical, precision, scale, List.copyOf(children));
+                logical.equals(Annotation.NONE) ? converted : logical, precision, scale, fieldId,
+                List.copyOf(children));
     }
 
     private static <E> E constant(ThriftReader in, E[] constants, String called) {
