@@ -140,10 +140,34 @@ def peak_bytes():
     return sum(resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
+def reference():
+    """The losses that TrainTest expects, of three steps."""
+    torch.set_num_threads(1)
+    model = Model("tiny", 32, np.arange(96) * 2)
+    index = torch.arange(64).view(2, 32)
+    ids = index * 37 % 96 * 2
+    labels = (ids + 10) % 192
+    labels[:, 10] = -100
+    place = index % 32
+    positions, documents = (place % 11).int(), (place - place % 11).int()
+    optimizer = torch.optim.AdamW([{"params": [each for each in model.p.values() if each.dim() == dims],
+                                    "weight_decay": decay} for dims, decay in [(2, 0.1), (1, 0.0)]], lr=1e-2)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        total, count = model.loss(ids, labels, positions, documents)
+        (total / count).backward()
+        torch.nn.utils.clip_grad_norm_(model.p.values(), 1.0)
+        optimizer.step()
+        losses.append((total / count).item())
+    print(losses)
+
+
 def main():
     began = time.perf_counter()
     parser = argparse.ArgumentParser()
-    parser.add_argument("--store", required=True)
+    parser.add_argument("--reference", action="store_true", help="print what TrainTest expects")
+    parser.add_argument("--store")
     parser.add_argument("--size", default="tiny")
     parser.add_argument("--context", type=int, default=128)
     parser.add_argument("--batch", type=int, default=8)
@@ -153,6 +177,9 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--batch-file")
     o = parser.parse_args()
+    if o.reference:
+        reference()
+        return
     torch.set_num_threads(o.threads)
     model = Model(o.size, o.context, np.unique(tokens_of(o.store)))
     if o.batch_file:
@@ -166,7 +193,7 @@ def main():
                                    {"params": vectors, "weight_decay": 0.0}], lr=1e-3)
     loader = DataLoader(Windows(o.store, o.context), o.batch, shuffle=True, drop_last=True, num_workers=o.workers,
                         persistent_workers=o.workers > 0, prefetch_factor=4 if o.workers else None)
-    step, waited, inline = 0, 0.0, 0.0
+    step, waited, inline, cpus = 0, 0.0, 0.0, []
     batches = iter(loader)
     first = start = workers = None
     while step < o.steps + o.warmup_steps:
@@ -181,12 +208,14 @@ def main():
             batch = next(batches)
         waited += time.perf_counter() - before
         inline += time.thread_time() - cpu
+        cpu = time.thread_time()
         optimizer.zero_grad()
         total, labels = model.loss(**batch)
         (total / labels).backward()
         torch.nn.utils.clip_grad_norm_(model.p.values(), 1.0)
         optimizer.step()
         total.item()
+        cpus.append(time.thread_time() - cpu)
         step += 1
         if first is None:
             first = time.perf_counter() - began
@@ -195,6 +224,7 @@ def main():
     print(json.dumps({"tokens_per_s": tokens / seconds, "wait_share": waited / seconds,
                       "input_cpu_ns_per_token": 1e9 * (worker_seconds() - workers + inline) / tokens,
                       "process_cpu_s": time.process_time() - process, "first_step_s": first,
+                      "step_cpu_ms": 1e3 * sorted(cpus)[len(cpus) // 2],
                       "peak_bytes": peak_bytes()}))
 
 

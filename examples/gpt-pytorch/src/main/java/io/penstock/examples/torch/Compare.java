@@ -53,7 +53,7 @@ final class Compare {
     }
 
     private void run(long began) throws IOException {
-        torch.set_num_threads(flags.whole("--threads"));
+        Model.useThreads(flags.whole("--threads"));
         int batchSize = flags.whole("--batch");
         try (Input input = Input.open(flags.path("--store"), flags.whole("--context"));
                 DataLoader loader = input.training(batchSize, 42, 0, Shard.whole(), null, Device.host())) {
@@ -115,9 +115,9 @@ final class Compare {
         }
         double tokens = (double) steps * flags.whole("--batch") * flags.whole("--context");
         System.out.printf(Locale.ROOT, "{\"tokens_per_s\": %.1f, \"wait_share\": %.6f, \"input_cpu_ns_per_token\": %.1f,"
-                + " \"process_cpu_s\": %.2f, \"first_step_s\": %.2f, \"over_synthetic\": %.4f, \"peak_bytes\": %d}%n",
+                + " \"process_cpu_s\": %.2f, \"first_step_s\": %.2f, \"step_cpu_ms\": %.2f, \"over_synthetic\": %.4f, \"peak_bytes\": %d}%n",
                 tokens / seconds, waited / seconds, inputCpu / tokens, processCpu, firstSeconds,
-                median(real) / median(free), peakBytes());
+                median(real) / 1e6, median(real) / median(free), peakBytes());
     }
 
     /** Returns the CPU time that this thread took to take and close the batch. */

@@ -7,7 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.bytedeco.javacpp.FloatPointer;
+import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.openblas.global.openblas;
+import org.bytedeco.openblas.global.openblas_nolapack;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.DoubleOptional;
 import org.bytedeco.pytorch.Scalar;
@@ -79,6 +82,13 @@ final class Model {
             add(layer + ".down", size.width(), size.hidden());
         }
         add("norm", size.width());
+    }
+
+    /** Sets the threads of torch, and those of OpenBLAS, whose own would spin beside them. */
+    static void useThreads(int threads) {
+        torch.set_num_threads(threads);
+        Loader.load(openblas.class);
+        openblas_nolapack.blas_set_num_threads(threads);
     }
 
     private Tensor numbers(long[] tokens) {

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -46,7 +47,7 @@ public final class Train {
                 "--accumulate", "1", "--steps", "200", "--epochs", "0", "--rate", "0.002", "--warmup", "20", "--seed",
                 "42", "--device", "cpu", "--threads", String.valueOf(Runtime.getRuntime().availableProcessors()),
                 "--vocabulary", "found", "--print-every", "20", "--validate-every", "100", "--save-every", "50",
-                "--meeting", "", "--audit", "false");
+                "--stop-after", "0", "--meeting", "", "--audit", "false");
     }
 
     /** Trains with options, see the README. */
@@ -63,7 +64,7 @@ public final class Train {
     double run() throws IOException {
         long began = System.nanoTime();
         Files.createDirectories(out);
-        torch.set_num_threads(flags.whole("--threads"));
+        Model.useThreads(flags.whole("--threads"));
         torch.manual_seed(flags.whole("--seed"));
         Device device = flags.text("--device").equals("cuda") ? Device.cuda(0) : Device.host();
         try (device; Input input = Input.open(flags.path("--store"), flags.whole("--context"))) {
@@ -91,6 +92,7 @@ public final class Train {
     private double train(Model model, Optimizing optimizing, TorchCheckpoint checkpoints, DataLoader loader,
             DataLoader validation, long firstStep, long began) throws IOException {
         long steps = flags.whole("--steps");
+        long end = flags.whole("--stop-after") > 0 ? Math.min(steps, flags.whole("--stop-after")) : steps;
         double validationLoss = Double.NaN;
         TorchBatches batches = TorchBatches.of(loader);
         try (Diagnosis diagnosis = Diagnosis.of(loader);
@@ -102,7 +104,7 @@ public final class Train {
             long printed = System.nanoTime();
             long tokens = 0;
             long step = firstStep;
-            while (step < steps && batches.hasNext()) {
+            while (step < end && batches.hasNext()) {
                 step++;
                 optimizing.begin();
                 double sum = 0;
@@ -133,7 +135,7 @@ public final class Train {
                     System.out.printf(Locale.ROOT, "step %,d  loss %.6f  %.2f s after the start%n", step, mean,
                             (System.nanoTime() - began) / 1e9);
                 }
-                boolean last = step == steps || !batches.hasNext();
+                boolean last = step == end || !batches.hasNext();
                 if (ranks.rank() == 0 && (step % flags.whole("--print-every") == 0 || last)) {
                     double nanos = System.nanoTime() - printed;
                     LoaderReport now = loader.report();
@@ -208,7 +210,7 @@ public final class Train {
         List<String> kept = steps > 0 && Files.exists(file)
                 ? Files.readAllLines(file).stream().limit(steps).toList() : List.of();
         Files.write(file, kept);
-        return new PrintStream(Files.newOutputStream(file, java.nio.file.StandardOpenOption.APPEND), true);
+        return new PrintStream(Files.newOutputStream(file, StandardOpenOption.APPEND), true);
     }
 
     /** Linear warm-up, then a cosine down to a tenth. */
