@@ -176,6 +176,7 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--batch-file")
+    parser.add_argument("--input-batches", type=int, default=0, help="only take batches, so many")
     o = parser.parse_args()
     if o.reference:
         reference()
@@ -193,6 +194,16 @@ def main():
                                    {"params": vectors, "weight_decay": 0.0}], lr=1e-3)
     loader = DataLoader(Windows(o.store, o.context), o.batch, shuffle=True, drop_last=True, num_workers=o.workers,
                         persistent_workers=o.workers > 0, prefetch_factor=4 if o.workers else None)
+    if o.input_batches:
+        for _ in loader:
+            pass                                    # warms up
+        done, workers, process = 0, worker_seconds(), time.process_time()
+        while done < o.input_batches:
+            for _ in loader:
+                done += 1
+        seconds = worker_seconds() - workers + time.process_time() - process
+        print(json.dumps({"input_cpu_ns_per_token": 1e9 * seconds / done / o.batch / o.context}))
+        return
     step, waited, inline, cpus = 0, 0.0, 0.0, []
     batches = iter(loader)
     first = start = workers = None

@@ -49,7 +49,8 @@ final class Compare {
     public static void main(String[] args) throws IOException {
         long began = System.nanoTime();
         new Compare(Flags.of(args, "--store", "", "--size", "tiny", "--context", "128", "--batch", "8", "--steps",
-                "50", "--warmup-steps", "5", "--threads", "1", "--batch-file", "", "--launches", "false")).run(began);
+                "50", "--warmup-steps", "5", "--threads", "1", "--batch-file", "", "--launches", "false", "--input-batches", "0"))
+                .run(began);
     }
 
     private void run(long began) throws IOException {
@@ -64,6 +65,10 @@ final class Compare {
             }
             if (flags.isOn("--launches")) {
                 launches(batches);
+                return;
+            }
+            if (flags.whole("--input-batches") > 0) {
+                input(batches, flags.whole("--input-batches"));
                 return;
             }
             Model model = new Model(Size.named(flags.text("--size")), flags.whole("--context"), input.tokens(), "cpu");
@@ -143,6 +148,21 @@ final class Compare {
         optimizing.begin();
         loss.sum().backward();
         optimizing.end(loss.sum().item_double(), loss.labels().item_double(), 1e-3);
+    }
+
+    /** The CPU time of the loader's threads and of this one for batches that nobody computes with. */
+    private void input(TorchBatches batches, int count) {
+        double nanos = 0;
+        for (int round = 0; round < 2; round++) {                           // the first one warms up
+            long loader = loaderNanos();
+            long own = threads.getCurrentThreadCpuTime();
+            for (int i = 0; i < count; i++) {
+                batches.next().close();
+            }
+            nanos = loaderNanos() - loader + threads.getCurrentThreadCpuTime() - own;
+        }
+        System.out.printf(Locale.ROOT, "{\"input_cpu_ns_per_token\": %.2f}%n",
+                nanos / count / flags.whole("--batch") / flags.whole("--context"));
     }
 
     /** Times small operations of this thread one by one: while the loader sleeps, and while it fills batches. */
