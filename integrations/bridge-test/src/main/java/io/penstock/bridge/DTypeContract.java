@@ -33,7 +33,8 @@ public interface DTypeContract {
     default void everyDTypeArrivesOrIsRefusedByName(DType dtype) {
         try (DataLoader plain = loader(dtype); DataLoader loader = loader(dtype)) {
             if (bridge().refused().contains(dtype)) {
-                String refusal = assertThrows(RuntimeException.class, () -> bridge().takeRefused(loader)).getMessage();
+                String refusal = String.valueOf(assertThrows(RuntimeException.class,
+                        () -> bridge().takeRefused(loader)).getMessage());
                 assertTrue(refusal.contains("field x") && refusal.contains(dtype.toString()), refusal);
                 return;
             }
