@@ -156,7 +156,7 @@ class TorchBatchesTest {
         }
     }
 
-    /** The trap of scopes: they free what is made in them, also what is to be kept; a batch's tensors they leave alone. */
+    /** The trap of scopes: they free what is made in them, also what is to be kept, but for a batch's tensors. */
     @Test
     void aScopeLeavesTheBatchesTensorsAlone() {
         try (DataLoader loader = rows(LeaseMode.CONFINED)) {

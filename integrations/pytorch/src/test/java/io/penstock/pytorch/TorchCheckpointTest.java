@@ -26,7 +26,7 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A run that goes on from a checkpoint has the losses of one that was not stopped: weights, averages, dropout, order. */
+/** A run that goes on from a checkpoint has the losses of one that was not stopped, with dropout and averages. */
 class TorchCheckpointTest {
 
     @TempDir

@@ -49,8 +49,8 @@ final class Compare {
     public static void main(String[] args) throws IOException {
         long began = System.nanoTime();
         new Compare(Flags.of(args, "--store", "", "--size", "tiny", "--context", "128", "--batch", "8", "--steps",
-                "50", "--warmup-steps", "5", "--threads", "1", "--batch-file", "", "--launches", "false", "--input-batches", "0"))
-                .run(began);
+                "50", "--warmup-steps", "5", "--threads", "1", "--batch-file", "", "--launches", "false",
+                "--input-batches", "0")).run(began);
     }
 
     private void run(long began) throws IOException {
@@ -119,8 +119,9 @@ final class Compare {
             }
         }
         double tokens = (double) steps * flags.whole("--batch") * flags.whole("--context");
-        System.out.printf(Locale.ROOT, "{\"tokens_per_s\": %.1f, \"wait_share\": %.6f, \"input_cpu_ns_per_token\": %.1f,"
-                + " \"process_cpu_s\": %.2f, \"first_step_s\": %.2f, \"step_cpu_ms\": %.2f, \"over_synthetic\": %.4f, \"peak_bytes\": %d}%n",
+        System.out.printf(Locale.ROOT, "{\"tokens_per_s\": %.1f, \"wait_share\": %.6f,"
+                + " \"input_cpu_ns_per_token\": %.1f, \"process_cpu_s\": %.2f, \"first_step_s\": %.2f,"
+                + " \"step_cpu_ms\": %.2f, \"over_synthetic\": %.4f, \"peak_bytes\": %d}%n",
                 tokens / seconds, waited / seconds, inputCpu / tokens, processCpu, firstSeconds,
                 median(real) / 1e6, median(real) / median(free), peakBytes());
     }
@@ -182,9 +183,9 @@ final class Compare {
                     }
                 }
                 Arrays.sort(nanos);
-                System.out.printf(Locale.ROOT, "{\"loading\": %b, \"p50_us\": %.2f, \"p99_us\": %.2f, \"p99.9_us\": %.2f,"
-                        + " \"max_us\": %.1f}%n", isLoading, at(nanos, 0.5), at(nanos, 0.99), at(nanos, 0.999),
-                        nanos[LAUNCHES - 1] / 1e3);
+                System.out.printf(Locale.ROOT, "{\"loading\": %b, \"p50_us\": %.2f, \"p99_us\": %.2f,"
+                        + " \"p99.9_us\": %.2f, \"max_us\": %.1f}%n", isLoading, at(nanos, 0.5), at(nanos, 0.99),
+                        at(nanos, 0.999), nanos[LAUNCHES - 1] / 1e3);
             }
         }
     }

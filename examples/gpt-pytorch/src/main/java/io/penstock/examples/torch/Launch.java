@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 
 /**
  * Trains an epoch with several ranks, kills one in the middle, and goes on with fewer from the last checkpoint. Then it
- * checks that each position of the epoch was trained on once, and that the losses are those of ranks that nobody killed.
- * Takes the store, a folder, the numbers of ranks, and options of {@link Train} behind {@code --}.
+ * checks that each position of the epoch was trained on once, and that the losses are those of ranks that nobody
+ * killed. Takes the store, a folder, the numbers of ranks, and options of {@link Train} behind {@code --}.
  */
 final class Launch {
 
