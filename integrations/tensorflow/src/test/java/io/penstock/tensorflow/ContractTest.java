@@ -24,7 +24,7 @@ class ContractTest implements DTypeContract, LifetimeContract, LeakContract, Bri
 
     @Override
     public int steps() {
-        return 20_000;
+        return 10_000;
     }
 
     @Override

@@ -95,13 +95,12 @@ final class Optimizing implements AutoCloseable {
 
     /** Scales gradients to means, and down to the greatest norm. */
     private void clip(double scale) {
-        double squares = 0;
         TensorVector norms = new TensorVector();
         for (Tensor each : parameters) {
             norms.push_back(each.grad().norm());
         }
-        squares = torch.stack(norms).norm().item_double() * scale;
-        Scalar factor = new Scalar(scale * Math.min(1, GREATEST_NORM / (squares + 1e-6)));
+        double norm = torch.stack(norms).norm().item_double() * scale;
+        Scalar factor = new Scalar(scale * Math.min(1, GREATEST_NORM / (norm + 1e-6)));
         for (Tensor each : parameters) {
             each.grad().mul_(factor);
         }
