@@ -42,7 +42,8 @@ final class NewCommand implements Callable<Integer> {
     /** The libraries that a trainer may compute with, and the files of its project. */
     private enum Kind {
         PLAIN("Model.java"),
-        DJL("Network.java");
+        DJL("Network.java"),
+        PYTORCH("Network.java");
 
         private final String model;
 
@@ -83,6 +84,13 @@ final class NewCommand implements Callable<Integer> {
 
             @Option(names = "--djl", description = "A model of DJL on PyTorch.")
             private boolean djl;
+
+            @Option(names = "--pytorch", description = "A model of PyTorch's C++ library, by JavaCPP's presets.")
+            private boolean pytorch;
+
+            Kind kind() {
+                return djl ? Kind.DJL : pytorch ? Kind.PYTORCH : Kind.PLAIN;
+            }
         }
 
         @Override
@@ -91,7 +99,7 @@ final class NewCommand implements Callable<Integer> {
                 throw new UsageException("--store '" + store
                         + "': a name with spaces or one of <>& does not fit into a Maven property");
             }
-            Kind kind = library != null && library.djl ? Kind.DJL : Kind.PLAIN;
+            Kind kind = library != null ? library.kind() : Kind.PLAIN;
             requireEmpty(folder);
             Map<String, String> values = Map.of("@NAME@", projectName(), "@STORE@", store, "@VERSION@", version());
             Map<String, Object> written = new LinkedHashMap<>();
@@ -153,8 +161,9 @@ final class NewCommand implements Callable<Integer> {
             StringBuilder text = new StringBuilder();
             written.forEach((file, lines) -> text.append(folder.resolve(file)).append('\n'));
             text.append("\nNext, in Penstock's folder:\n").append("    mvn -q install -DskipTests\n");
-            if (kind == Kind.DJL) {
-                text.append("    mvn -q -f integrations/pom.xml -pl djl -am install -DskipTests\n");
+            if (kind != Kind.PLAIN) {
+                text.append("    mvn -q -f integrations/pom.xml -pl ").append(kind.name().toLowerCase(Locale.ROOT))
+                        .append(" -am install -DskipTests\n");
             }
             return text.append("    ./penstock quickstart --keep ").append(ShellText.quoted(folder + "/quickstart"))
                     .append("\n    cd ").append(ShellText.quoted(folder)).append("\n")

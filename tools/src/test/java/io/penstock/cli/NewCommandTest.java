@@ -39,7 +39,7 @@ class NewCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--plain, Model.java", "--djl, Network.java"})
+    @CsvSource({"--plain, Model.java", "--djl, Network.java", "--pytorch, Network.java"})
     void itsProjectIsFourFilesWithTheNamesFilledIn(String kind, String model) throws Exception {
         Path project = project(kind);
         try (Stream<Path> files = Files.walk(project).filter(Files::isRegularFile)) {

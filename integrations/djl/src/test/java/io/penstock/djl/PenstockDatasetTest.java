@@ -211,24 +211,6 @@ class PenstockDatasetTest {
         }
     }
 
-    /** Leases that are used again: a second close would end the lease on a later batch in the slot. */
-    @Test
-    void closingABatchTwiceLeavesTheSlotsNextLeaseAlone() throws Exception {
-        try (DataLoader loader = indices(64).leases(LeaseMode.REUSED).workers(0).prefetch(1).open()) {
-            int slots = loader.memory().hostSlots();
-            Iterator<Batch> batches = PenstockDataset.of(loader).data("row").getData(manager).iterator();
-            Batch first = batches.next();
-            first.close();
-            List<Batch> later = new ArrayList<>();
-            for (int i = 0; i < slots; i++) {
-                later.add(batches.next());
-            }
-            first.close();
-            assertThrows(IllegalStateException.class, batches::next);
-            later.forEach(Batch::close);
-        }
-    }
-
     @Test
     void anArrayThatIsKeptBeyondItsBatchGetsMemoryOfItsOwn() throws Exception {
         for (boolean detached : new boolean[] {false, true}) {
