@@ -507,6 +507,9 @@ final class EditedSampler implements Sampler {
 
         /** Takes ascending ranges of positions out of all that comes from a place on. */
         private void cut(long place, List<long[]> ranges) {
+            if (ranges.isEmpty()) {
+                return;
+            }
             List<long[]> changed = before(place);
             changed.addAll(without(after(place), ranges));
             list = changed;
