@@ -9,7 +9,7 @@ import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.util.List;
 
-/** Reads batches of generated samples and says what the input cost: the engine and one wing of a repository are used. */
+/** Reads batches of generated samples and prints one line: uses the engine and one wing of a repository. */
 public final class Outside {
 
     private Outside() {
@@ -32,9 +32,10 @@ public final class Outside {
             if (sum != 332_833_500) {
                 throw new IllegalStateException("the sum of squares is " + sum);
             }
-            String module = Outside.class.getModule().isNamed() ? Outside.class.getModule().getName() : "unnamed module";
-            System.out.println(module + ", " + squares.size() + " samples, summary of "
-                    + diagnosis.summary().text().lines().count() + " lines, Penstock in " + DataLoader.class.getModule());
+            Module own = Outside.class.getModule();
+            System.out.println((own.isNamed() ? own.getName() : "unnamed module") + ", " + squares.size()
+                    + " samples, summary of " + diagnosis.summary().text().lines().count() + " lines, Penstock in "
+                    + DataLoader.class.getModule());
         }
     }
 }
