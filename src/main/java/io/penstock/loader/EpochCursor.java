@@ -68,7 +68,8 @@ final class EpochCursor {
 
     /** Creates the run; the workers do not begin it yet. */
     private void prepare(BatchSampler batches, long base) {
-        run = new PlannedRun(batches, base, Math.min(endEpoch, batches.endEpoch()), Long.MAX_VALUE - base - parts.ring.size());
+        run = new PlannedRun(batches, base, Math.min(endEpoch, batches.endEpoch()),
+                Long.MAX_VALUE - base - parts.ring.size());
         parts.beginArrivals(batches);
         ledger = parts.ledger(batches, ledger);
         askedAt = NOT_MEASURED;

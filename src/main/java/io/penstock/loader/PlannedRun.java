@@ -28,7 +28,8 @@ final class PlannedRun extends Run {
         long start = batches.startEpoch();
         this.endEpoch = Math.max(endEpoch, start);
         this.endNumber = endNumber;
-        this.certainNumber = !batches.edits().isEmpty() ? 0 : Math.min(endNumber, (this.endEpoch - start) / BatchSampler.MOST_EMPTY_EPOCHS - 1);
+        this.certainNumber = !batches.edits().isEmpty() ? 0
+                : Math.min(endNumber, (this.endEpoch - start) / BatchSampler.MOST_EMPTY_EPOCHS - 1);
     }
 
     @Override

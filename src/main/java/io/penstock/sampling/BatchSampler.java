@@ -23,7 +23,9 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     /** A run ends after this many consecutive epochs without a batch. */
     public static final int MOST_EMPTY_EPOCHS = 64;
 
-    /** What decides the batches, besides their size. The start is a place of an {@link EditedOrder} if there are edits. */
+    /**
+     * What decides the batches, besides their size. The start is a place of an {@link EditedOrder} if there are edits.
+     */
     record Settings(Sampler sampler, OrderCache orders, Shard shard, boolean dropsLast, String dataset,
             long startEpoch, long startPosition, List<LaneState> lanes, String chain) {
 

@@ -4,8 +4,8 @@ package io.penstock.sampling;
 import java.util.List;
 
 /**
- * A change to the order of a run that has begun: samples left out or given again, the end of the run, other weights of a
- * mixture. A state has the edits of its run, so that every run that continues from it, on any rank, makes the same
+ * A change to the order of a run that has begun: samples left out or given again, the end of the run, other weights of
+ * a mixture. A state has the edits of its run, so that every run that continues from it, on any rank, makes the same
  * order of them. {@code docs/spec/edits.md} specifies them for ports.
  *
  * <p>Each edit has the place where the run was when it was made. What the run had given before stays as it was.
@@ -56,8 +56,8 @@ public sealed interface Edit {
     }
 
     /**
-     * Gives positions of an epoch again, before the position that was next. They have positions of their own, behind the
-     * last one of the epoch. Where an epoch was to begin, they are the end of the one before.
+     * Gives positions of an epoch again, before the position that was next. They have positions of their own, behind
+     * the last one of the epoch. Where an epoch was to begin, they are the end of the one before.
      *
      * @param epoch the epoch that the run was in
      * @param position the position that was next

@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The orders of a run that was edited. Its epochs are {@link EditedOrder}s, whose sizes differ; {@link #size} is that of
- * the order without edits.
+ * The orders of a run that was edited. Its epochs are {@link EditedOrder}s, whose sizes differ; {@link #size} is that
+ * of the order without edits.
  *
  * <p>Memory and look-ups depend on the number of edits and of samples that are left out, not on the data. Where samples
  * are left out of an order that has no inverse, such as a mixture, an epoch is scanned once when it is first needed.
@@ -254,8 +254,8 @@ final class EditedSampler implements Sampler {
     }
 
     /**
-     * Returns the draw that a position stands before: itself, or for one of those that are given again the one that they
-     * are given before.
+     * Returns the draw that a position stands before: itself, or for one of those that are given again the one that
+     * they are given before.
      */
     long drawAt(long epoch, long position) {
         long at = position;

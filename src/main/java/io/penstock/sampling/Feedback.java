@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Turns numbers that a trainer reports for each source of a mixture, such as the mean loss, into new weights. The change
- * is an {@link Edit}, which the state keeps in at most 16 bytes: runs that continue need no numbers again.
+ * Turns numbers that a trainer reports for each source of a mixture, such as the mean loss, into new weights. The
+ * change is an {@link Edit}, which the state keeps in at most 16 bytes: runs that continue need no numbers again.
  *
  * <p>All ranks must report the same numbers: what they have reduced, for example with an all-reduce. The ledger of the
  * loader shows where they did not.

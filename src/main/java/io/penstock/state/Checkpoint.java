@@ -108,8 +108,8 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * Replaces the state of a checkpoint, atomically: one that was {@linkplain LoaderState#edit edited}. The other files
-     * stay.
+     * Replaces the state of a checkpoint, atomically: one that was {@linkplain LoaderState#edit edited}. The other
+     * files stay.
      *
      * @param folder the checkpoint's folder
      * @param edited the state to put in place of this one's

@@ -22,8 +22,8 @@ import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Edits as members of a state. Changes that feedback made are packed: an epoch and a position, each as the difference to
- * the change before, and a byte for each source's weight.
+ * Edits as members of a state. Changes that feedback made are packed: an epoch and a position, each as the difference
+ * to the change before, and a byte for each source's weight.
  */
 final class EditText {
 

@@ -18,8 +18,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Writes a man page for each command, and the completion for bash and zsh: what an archive of the command has beside it.
- * The texts are those of {@code --help}, so that there is one description of each option.
+ * Writes a man page for each command, and the completion for bash and zsh: what an archive of the command has beside
+ * it. The texts are those of {@code --help}, so that there is one description of each option.
  *
  * <p>The pages use the macros of {@code man(7)} alone.
  */
