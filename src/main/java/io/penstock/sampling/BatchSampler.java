@@ -345,8 +345,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
             long firstInEpoch = firstBatchOf(epoch);
             long to = Math.min(last, firstInEpoch + batchesInEpoch(epoch) - 1);
             long place = begin(epoch, number - firstInEpoch);
-            long end = Math.min(sizeOf(epoch), begin(epoch, to - firstInEpoch)
-                    + (long) count(epoch, to - firstInEpoch) * shard.worldSize());
+            long end = begin(epoch, to - firstInEpoch) + positionsOf(to);
             if (settings.sampler instanceof EditedSampler) {
                 ((EditedOrder) order(epoch)).positions(place, end)
                         .forEach(piece -> ranges.add(new PositionRange(epoch, piece[0], piece[1])));

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
  * format, name, metadata, flags, n_children, children, dictionary, release, private_data; an {@code ArrowArray} length,
  * null_count, offset, n_buffers, n_children, buffers, children, dictionary, release, private_data; 8 bytes each.
  */
+@SuppressWarnings("restricted")
 class ArrowCapsuleTest {
 
     private final Arena arena = Arena.ofShared();

@@ -39,13 +39,21 @@ final class StateOption {
 
     /** The batches from where the file says, if there is one, with the edits. */
     BatchSampler resumed(BatchSampler batches, SampleSource source, RemoteOptions remote) throws IOException {
-        Location location = file == null ? null : remote.locate(file);
-        isResumed = location != null && location.exists();
+        LoaderState saved = saved(remote);
+        isResumed = saved != null;
         if (!edits.isGiven()) {
-            return isResumed ? LoaderState.read(location).resume(batches) : batches;
+            return saved == null ? batches : saved.resume(batches);
         }
-        LoaderState from = isResumed ? LoaderState.read(location) : LoaderState.before(batches);
+        LoaderState from = saved == null ? LoaderState.before(batches) : saved;
         return edits.applied(from, batches, source).resume(batches);
+    }
+
+    private @Nullable LoaderState saved(RemoteOptions remote) throws IOException {
+        if (file == null) {
+            return null;
+        }
+        Location location = remote.locate(file);
+        return location.exists() ? LoaderState.read(location) : null;
     }
 
     /** A loader that keeps the ledger, if there is one. */
