@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * The commits of a Delta table. A commit with files of a change feed has their rows; another one the rows of the files
  * that it added. Two columns more than the table's say what happened: {@code _change_type} and {@code _commit_version}.
  */
+@SuppressWarnings("NullAway")               // of records of a jar, it does not see which components may be null
 final class DeltaChanges implements ChangeLog {
 
     private final DeltaTable table;

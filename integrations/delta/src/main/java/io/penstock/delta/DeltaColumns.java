@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The columns of a Delta table's schema, with the names or ids that data files have for them. */
+@SuppressWarnings("NullAway")               // of records of a jar, it does not see which components may be null
 final class DeltaColumns {
 
     private final ColumnMappingMode mode;

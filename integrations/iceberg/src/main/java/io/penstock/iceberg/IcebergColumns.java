@@ -22,6 +22,7 @@ import org.apache.iceberg.Schema;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.types.Type;
 import org.apache.iceberg.types.Types;
+import org.jspecify.annotations.Nullable;
 
 /** The columns of an Iceberg schema, with the ids that data files have for them. */
 final class IcebergColumns {
@@ -46,6 +47,7 @@ final class IcebergColumns {
         return columns;
     }
 
+    @SuppressWarnings("NullAway")           // of a jar, it does not see that the array may be null
     private void add(List<Types.NestedField> fields, String prefix) {
         for (Types.NestedField field : fields) {
             String name = prefix + field.name();
@@ -88,12 +90,12 @@ final class IcebergColumns {
      * Returns the values of the columns that a file is partitioned by; none if its specification lacks one that others
      * have, so that they are read from the file.
      */
-    byte[][] constants(ContentFile<?> file) {
+    byte[] @Nullable [] constants(ContentFile<?> file) {
         PartitionSpec spec = specs.get(file.specId());
         if (identities.isEmpty() || spec == null) {
             return DataFile.NO_CONSTANTS;
         }
-        byte[][] values = new byte[identities.size()][];
+        byte[] @Nullable [] values = new byte[identities.size()][];
         int found = 0;
         for (int f = 0; f < spec.fields().size(); f++) {
             PartitionField field = spec.fields().get(f);

@@ -181,8 +181,11 @@ public final class IcebergTable implements LakeTable {
         if (number.matches()) {
             Snapshot found = table.snapshot(Long.parseLong(number.group(1)));
             if (found != null) {
-                return snapshot(found, number.group(2) == null ? SnapshotUtil.schemaFor(table, found.snapshotId())
-                        : table.schemas().get(Integer.parseInt(number.group(2))));
+                Schema schema = number.group(2) == null ? SnapshotUtil.schemaFor(table, found.snapshotId())
+                        : table.schemas().get(Integer.parseInt(number.group(2)));
+                if (schema != null) {
+                    return snapshot(found, schema);
+                }
             }
         } else if (version.startsWith("tag:") || version.startsWith("branch:")) {
             String name = version.substring(version.indexOf(':') + 1);
@@ -221,7 +224,7 @@ public final class IcebergTable implements LakeTable {
             throws IOException {
         IcebergColumns columns = new IcebergColumns(table, schema);
         PositionDeletes deletes = new PositionDeletes(this::locate);
-        Map<List<Object>, byte[][]> constants = new HashMap<>();
+        Map<List<Object>, byte[] @Nullable []> constants = new HashMap<>();
         List<DataFile> files = new ArrayList<>();
         try (tasks) {
             for (FileScanTask task : tasks) {
@@ -235,7 +238,7 @@ public final class IcebergTable implements LakeTable {
                 for (int i = 0; i < file.partition().size(); i++) {
                     key.add(String.valueOf(file.partition().get(i, Object.class)));
                 }
-                byte[][] values = constants.computeIfAbsent(key, _ -> columns.constants(file));
+                byte[] @Nullable [] values = constants.computeIfAbsent(key, _ -> columns.constants(file));
                 Long order = file.fileSequenceNumber();
                 files.add(new DataFile(file.location(), file.recordCount(), file.fileSizeInBytes(),
                         order == null ? 0 : order, deleted(file.location(), task.deletes(), deletes), values));

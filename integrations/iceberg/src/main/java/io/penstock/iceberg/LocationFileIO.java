@@ -34,6 +34,7 @@ public final class LocationFileIO implements FileIO {
     private static final Pattern FILE = Pattern.compile("file:(?://)?(/.*)");
     private static final Pattern REMOTE = Pattern.compile("([a-z][a-z0-9+.-]*)://([^/]*)(/.*)?");
 
+    /** Where the metadata say that the table is; empty if it is there. */
     private final String oldPlace;
     private final transient @Nullable Location folder;
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param constants values of {@link TableColumn#constant}, encoded as {@link Values} does; files may share one array
  */
 public record DataFile(String path, long rows, long bytes, long order, @Nullable DeletedRows deleted,
-        byte @Nullable [][] constants) {
+        byte[] @Nullable [] constants) {
 
     /** Values of no column. */
     public static final byte[][] NO_CONSTANTS = {};
