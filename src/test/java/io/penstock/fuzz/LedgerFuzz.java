@@ -62,8 +62,10 @@ final class LedgerFuzz implements FuzzTarget {
             StoreOracle.requireOneLine(e.getMessage());
         }
         deliver(folder);
-        if (LedgerAudit.of(folder, Optional.empty()).steps() < 3) {
-            throw new AssertionError("steps were lost");
+        // A byte that changed within the file ends what can be read of it: then the audit says so.
+        LedgerAudit audit = LedgerAudit.of(folder, Optional.empty());
+        if (audit.steps() < 3 && audit.problems().isEmpty()) {
+            throw new AssertionError("steps were lost without a word");
         }
     }
 }
