@@ -22,6 +22,7 @@ final class Rehearsal {
     private static final List<String> RUNS = List.of(
             "inspect STORE",
             "batches STORE --window 128 --batch 8 --limit 2",
+            "explain STORE --window 128 --batch 8 --step 3",
             "stream STORE --window 128 --batch 16 --steps 200 --device host",
             "stream STORE --window 128 --batch 16 --steps 200 --device host --json --workers 0",
             "stream STORE --window 128 --batch 16 --steps 100 --device host --transfer copy --tokens-as i64",
