@@ -38,7 +38,8 @@ class ReadAheadTest {
     private static final int BATCH = 4;
     private static final long SEED = 7;
     private static final long FILE_BYTES = 256 << 20;
-    private static final long PATIENCE_NANOS = 300_000_000_000L;
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
+    private static final int MOST_TRIES = 5;
 
     @TempDir
     Path folder;
@@ -50,7 +51,7 @@ class ReadAheadTest {
         }
         try (MappedFile mapped = MappedFile.open(path)) {
             mapped.advise(Advice.WILL_NEED, bytes / 2, 1);
-            long end = System.nanoTime() + PATIENCE_NANOS / 30;
+            long end = System.nanoTime() + PATIENCE_NANOS / 6;
             while (!mapped.isResident(bytes / 2)) {
                 if (System.nanoTime() > end) {
                     abort("the file system of " + folder + " does not read ahead");
@@ -86,14 +87,23 @@ class ReadAheadTest {
     }
 
     /**
-     * Of 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23.
+     * Of 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23. A system that is
+     * short of memory may drop pages that were read: then it is tried again with another file. Nothing else is read in
+     * any try.
      */
     private void assertReadAhead(long bytes, int batchesAhead) throws Exception {
+        for (int tries = 1; !isReadAhead(bytes, batchesAhead); tries++) {
+            assertTrue(tries < MOST_TRIES, "pages of the batches to come are missing in all of " + tries + " tries");
+        }
+    }
+
+    private boolean isReadAhead(long bytes, int batchesAhead) throws Exception {
         Path path = cold(FILE_BYTES);
         try (TokenStore store = TokenStore.open(path, "nanogpt"); MappedFile file = MappedFile.open(path)) {
             store.fingerprint();
             BitSet expected = resident(file);
             assertTrue(expected.cardinality() < 200, expected.cardinality() + " pages are in the page cache already");
+            boolean isRead;
             try (DataLoader loader = windows(store).collator(CausalLm.narrow()).readAhead(bytes)
                     .open()) {
                 assertEquals(3, loader.memory().hostSlots());
@@ -106,11 +116,15 @@ class ReadAheadTest {
                         !found.equals(expected) && System.nanoTime() < end; found = resident(file)) {
                     Thread.sleep(10);
                 }
-                assertEquals(expected, found);
+                isRead = found.equals(expected);
             }
-            assertEquals(expected, resident(file), "more was read than the batches to come");
+            BitSet more = resident(file);
+            more.andNot(expected);
+            assertEquals(new BitSet(), more, "more was read than the batches to come");
+            return isRead;
+        } finally {
+            Files.delete(path);
         }
-        Files.delete(path);
     }
 
     @Tag("slow")
