@@ -87,9 +87,9 @@ class ReadAheadTest {
     }
 
     /**
-     * Of 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23. A system that is
-     * short of memory may drop pages that were read: then it is tried again with another file. Nothing else is read in
-     * any try.
+     * Of 3 slots: behind 20 batches that were given, 3 are filled, and the worker has claimed number 23. A system that
+     * is short of memory may drop pages that were read: then it is tried again with another file. Nothing else is read
+     * in any try.
      */
     private void assertReadAhead(long bytes, int batchesAhead) throws Exception {
         for (int tries = 1; !isReadAhead(bytes, batchesAhead); tries++) {
