@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -58,7 +57,11 @@ final class LedgerFile implements AutoCloseable {
         try {
             return channel.map(FileChannel.MapMode.READ_ONLY, 0, size, arena);
         } catch (UnsupportedOperationException _) {             // a file system in memory
-            return MemorySegment.ofArray(Files.readAllBytes(path));
+            ByteBuffer copy = ByteBuffer.allocate(Math.toIntExact(size));
+            while (copy.hasRemaining() && channel.read(copy) >= 0) {
+                // reads on
+            }
+            return MemorySegment.ofArray(copy.array());
         }
     }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.io.local.RegularFile;
 import java.io.IOException;
-import java.nio.charset.MalformedInputException;
-import java.nio.file.Files;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -49,8 +51,9 @@ record LossLog(List<Entry> entries) {
     static LossLog read(Path file) throws IOException {
         List<String> lines;
         try {
-            lines = Files.readAllLines(file);
-        } catch (MalformedInputException e) {
+            lines = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(RegularFile.readAllBytes(file))).toString()
+                    .lines().toList();
+        } catch (CharacterCodingException e) {
             throw new BadInputException(file + ": found bytes that are not UTF-8, expected a CSV file", e);
         }
         List<String> header = lines.isEmpty() ? List.of()
