@@ -3,7 +3,7 @@ package io.penstock.format.csv;
 
 import io.penstock.format.csv.ColumnType.Kind;
 import io.penstock.format.csv.RowLayout.Target;
-import io.penstock.format.csv.TableOptions.Ragged;
+import io.penstock.format.csv.TableOptions.RaggedRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -18,7 +18,7 @@ final class CsvDecoder extends BlockDecoder {
     private static final Target[] NONE = {};
 
     private final CsvFields fields;
-    private final Ragged ragged;
+    private final RaggedRows ragged;
     /** What becomes of each field of the file. */
     private final Target[][] targets;
     /** For each field that is one number, where it goes; null for others. */
@@ -28,7 +28,7 @@ final class CsvDecoder extends BlockDecoder {
     private final DecimalText number = new DecimalText();
     private final TimeText time = new TimeText();
 
-    CsvDecoder(RowLayout layout, CsvFields fields, Ragged ragged, List<String> names) {
+    CsvDecoder(RowLayout layout, CsvFields fields, RaggedRows ragged, List<String> names) {
         super(layout);
         this.fields = fields;
         this.ragged = ragged;
@@ -97,7 +97,7 @@ final class CsvDecoder extends BlockDecoder {
                     break;
                 }
             }
-            if (column != targets.length && ragged == Ragged.SKIP) {
+            if (column != targets.length && ragged == RaggedRows.SKIP) {
                 continue;
             }
             for (; column < targets.length; column++) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.csv;
 
-import io.penstock.format.csv.TableOptions.Ragged;
+import io.penstock.format.csv.TableOptions.RaggedRows;
 import io.penstock.text.Utf8;
 
 /** Finds the rows of a CSV file and what their fields are, for its index. */
 final class CsvRows extends RowReader {
 
     private final CsvFields fields;
-    private final Ragged ragged;
+    private final RaggedRows ragged;
     private final DecimalText number = new DecimalText();
     private final TimeText time = new TimeText();
 
     /**
      * @param isCategory for each column whether its texts are collected
      */
-    CsvRows(CsvFields fields, Ragged ragged, boolean[] isCategory) {
+    CsvRows(CsvFields fields, RaggedRows ragged, boolean[] isCategory) {
         super(isCategory.length);
         this.fields = fields;
         this.ragged = ragged;
@@ -56,11 +56,11 @@ final class CsvRows extends RowReader {
         }
         int next = next(bytes, p, end, isEnd);
         if (next != INCOMPLETE) {
-            isCounted = column == columns || ragged != Ragged.SKIP;
-            if (column != columns && ragged == Ragged.REFUSE) {
+            isCounted = column == columns || ragged != RaggedRows.SKIP;
+            if (column != columns && ragged == RaggedRows.REFUSE) {
                 problem = column + (column == 1 ? " field" : " fields") + " in a row of " + columns + " columns";
             }
-            for (int c = column; c < columns && ragged == Ragged.PAD; c++) {
+            for (int c = column; c < columns && ragged == RaggedRows.PAD; c++) {
                 found[c] |= ColumnType.MISSING;
             }
         }

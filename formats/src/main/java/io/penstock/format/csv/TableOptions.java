@@ -37,16 +37,16 @@ import org.jspecify.annotations.Nullable;
  * @param features columns of numbers that are one column of the table, by its name
  */
 public record TableOptions(Optional<Character> delimiter, Optional<Character> quote, boolean header,
-        List<String> names, char decimal, List<String> missingWords, Ragged ragged, Map<String, Declared> columns,
+        List<String> names, char decimal, List<String> missingWords, RaggedRows ragged, Map<String, Declared> columns,
         Map<String, Features> features) {
 
     /** Commas or what the first line has, double quotes, a header, and all types found. */
     public static final TableOptions DEFAULT = new TableOptions(Optional.empty(), Optional.of('"'), true, List.of(),
             '.', List.of("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
-                    "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"), Ragged.REFUSE, Map.of(), Map.of());
+                    "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"), RaggedRows.REFUSE, Map.of(), Map.of());
 
     /** What becomes of a row with more or fewer fields than there are columns. */
-    public enum Ragged {
+    public enum RaggedRows {
         /** Opening the table fails, and names the line. */
         REFUSE,
         /** Fields that are not there are missing values; those that are too many are dropped. */
@@ -191,7 +191,7 @@ public record TableOptions(Optional<Character> delimiter, Optional<Character> qu
      *
      * @param policy the policy
      */
-    public TableOptions withRagged(Ragged policy) {
+    public TableOptions withRagged(RaggedRows policy) {
         return new TableOptions(delimiter, quote, header, names, decimal, missingWords, policy, columns, features);
     }
 
@@ -246,7 +246,7 @@ public record TableOptions(Optional<Character> delimiter, Optional<Character> qu
         boolean header = fields.has("header") ? fields.truth("header") : names.isEmpty();
         char decimal = fields.has("decimal") ? character(fields, "decimal").orElse('.') : none.decimal;
         List<String> words = fields.has("missing_words") ? fields.texts("missing_words") : none.missingWords;
-        Ragged ragged = fields.has("ragged") ? ragged(fields) : none.ragged;
+        RaggedRows ragged = fields.has("ragged") ? ragged(fields) : none.ragged;
         Map<String, Declared> columns = new LinkedHashMap<>();
         JsonFields declared = fields.objectIfThere("columns");
         if (declared != null) {
@@ -283,9 +283,9 @@ public record TableOptions(Optional<Character> delimiter, Optional<Character> qu
         return text.isEmpty() ? Optional.empty() : Optional.of(text.charAt(0));
     }
 
-    private static Ragged ragged(JsonFields fields) {
+    private static RaggedRows ragged(JsonFields fields) {
         String text = fields.text("ragged");
-        return Arrays.stream(Ragged.values()).filter(one -> one.toString().toLowerCase(Locale.ROOT).equals(text))
+        return Arrays.stream(RaggedRows.values()).filter(one -> one.toString().toLowerCase(Locale.ROOT).equals(text))
                 .findFirst().orElseThrow(() -> fields.wrong("ragged", Json.shown(text), "refuse, pad or skip"));
     }
 

@@ -14,7 +14,7 @@ import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
 import io.penstock.format.csv.TableOptions.Declared;
 import io.penstock.format.csv.TableOptions.Features;
-import io.penstock.format.csv.TableOptions.Ragged;
+import io.penstock.format.csv.TableOptions.RaggedRows;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
@@ -134,11 +134,11 @@ class TextTableTest {
                 () -> TextTable.open(file, TableOptions.DEFAULT));
         assertTrue(refused.getMessage().startsWith(file + ": line 4: 1 field in a row of 2 columns"),
                 refused.getMessage());
-        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withRagged(Ragged.SKIP))) {
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withRagged(RaggedRows.SKIP))) {
             assertEquals(2, table.size());
             assertTrue(table.isPresent(1, 1));
         }
-        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withRagged(Ragged.PAD))) {
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withRagged(RaggedRows.PAD))) {
             assertEquals(4, table.size());
             assertFalse(table.isPresent(1, 1));
             assertTrue(table.isPresent(2, 1));
