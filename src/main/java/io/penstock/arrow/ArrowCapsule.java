@@ -24,12 +24,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * Columns exported as Arrow C data: an {@code ArrowArray} and an {@code ArrowSchema} on their way to a consumer, which
  * imports both by their addresses.
  *
- * <pre>{@code
- * try (ArrowCapsule capsule = batch.toArrow()) {
- *     Data.importVectorSchemaRoot(allocator, ArrowArray.wrap(capsule.arrayAddress()),       // Arrow Java
- *             ArrowSchema.wrap(capsule.schemaAddress()), null);
+ * {@snippet :
+ * try (ArrowCapsule columns = batch.toArrow()) {
+ *     consume(columns.arrayAddress());                         // an ArrowArray *, which the consumer imports
+ *     consume(columns.schemaAddress());                        // an ArrowSchema *
  * }
- * }</pre>
+ * }
  *
  * <p><b>Columns.</b> A tensor of shape {@code [rows]} is a column of numbers; one of {@code [rows, d, ...]} is a column
  * of fixed-size lists, nested for each dimension. A tensor {@code NAME_offsets} of {@code i32[rows + 1]} right before a

@@ -14,7 +14,7 @@ import java.util.Objects;
  *
  * {@snippet :
  * Feedback feedback = Feedback.multiplicative(0.5);        // sources of a higher loss get a higher weight
- * loader.report(feedback, meanLossOfWeb, meanLossOfBooks);
+ * loader.report(feedback, 2.71, 3.14);                     // the mean loss of each source
  * }
  */
 @FunctionalInterface

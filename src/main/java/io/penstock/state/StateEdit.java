@@ -15,7 +15,8 @@ import java.util.stream.DoubleStream;
  * with any number of ranks.
  *
  * {@snippet :
- * BatchSampler run = BatchSampler.of(Sampler.shuffled(corpus.size(), 42), 32, shard);   // as the run was begun
+ * BatchSampler run = BatchSampler.of(Sampler.shuffled(dataset.size(), 42), 32,
+ *         Shard.fromEnvironment(TailPolicy.EXACT));            // as the run was begun
  * LoaderState state = LoaderState.read(file);
  * state.edit(run).exciseSteps(48_200, 48_230).state().write(file);
  * }

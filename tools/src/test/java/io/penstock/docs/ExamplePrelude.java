@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Flow;
+import java.util.function.LongUnaryOperator;
 import java.util.random.RandomGenerator;
 
 /**
@@ -61,6 +62,7 @@ class ExamplePrelude {
     Dataset code;
     Documents documents;
     TensorSpec spec;
+    LongUnaryOperator work;
     Augment augment;
     float[] mean;
     float[] deviation;

@@ -14,7 +14,7 @@ class AllProvidersTest {
     @Test
     void formatsOfWingsStandAmongTheEnginesByTheirOrder() {
         assertEquals(List.of("megatron", "manifest", "llmc", "npy", "npz", "safetensors", "hdf5", "arrow", "parquet",
-                "lmdb", "mds", "webdataset", "images", "datatrove", "nanogpt", "files", "raw"),
+                "lmdb", "mds", "csv", "jsonl", "webdataset", "images", "datatrove", "nanogpt", "files", "raw"),
                 StoreFormats.all().stream().map(StoreProvider::name).toList());
     }
 

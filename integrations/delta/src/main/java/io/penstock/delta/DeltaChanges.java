@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -56,7 +57,7 @@ final class DeltaChanges implements ChangeLog {
                             Optional.empty()))));
         }
         long next = number(version) + 1;
-        String name = String.format("%s/%020d.json", DeltaTable.LOG, next);
+        String name = String.format(Locale.ROOT, "%s/%020d.json", DeltaTable.LOG, next);
         if (table.folder().resolve(name).infoNow().kind() == EntryKind.FILE) {
             return Optional.of(Long.toString(next));
         }
