@@ -51,8 +51,8 @@ record LossLog(List<Entry> entries) {
     static LossLog read(Path file) throws IOException {
         List<String> lines;
         try {
-            lines = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(RegularFile.readAllBytes(file))).toString()
-                    .lines().toList();
+            ByteBuffer bytes = ByteBuffer.wrap(RegularFile.readAllBytes(file));
+            lines = StandardCharsets.UTF_8.newDecoder().decode(bytes).toString().lines().toList();
         } catch (CharacterCodingException e) {
             throw new BadInputException(file + ": found bytes that are not UTF-8, expected a CSV file", e);
         }
