@@ -35,7 +35,7 @@ class OtherSystemsTest {
     }
 
     private static CommandRun run(String os, Object... args) throws IOException, InterruptedException {
-        List<String> command = JavaCommand.of("-Dos.name=" + os, "-Dos.arch=aarch64");
+        List<String> command = JavaCommand.of("-Dos.name=" + os);
         command.add(Penstock.class.getName());
         for (Object arg : args) {
             command.add(arg.toString());
@@ -62,10 +62,10 @@ class OtherSystemsTest {
     @ValueSource(strings = {"Mac OS X", "Windows 11"})
     void cudaAndFfmpegAreRefusedByName(String os) throws Exception {
         CommandRun devices = run(os, "devices");
-        assertTrue(devices.out().contains("CUDA is supported on 64-bit Linux, this is " + os + " on aarch64"),
+        assertTrue(devices.out().contains("CUDA is supported on 64-bit Linux, this is " + os + " on "),
                 devices.out() + devices.err());
         Path film = Files.write(folder.resolve("film.mp4"), "\0\0\0\u0018ftypmp42".getBytes(UTF_8));
         CommandRun clips = run(os, "clips", "digest", film);
-        assertTrue(clips.err().contains("needs FFmpeg on Linux, this is " + os + " on aarch64"), clips.err());
+        assertTrue(clips.err().contains("needs FFmpeg on Linux, this is " + os + " on "), clips.err());
     }
 }

@@ -76,6 +76,8 @@ class CrashTest {
             Map.entry("LibrarySet", "none: libraries in a temporary folder, deleted once they are loaded"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),
+            Map.entry("DecodedCache", "none: a temporary file that loses its name before it is written"),
+            Map.entry("Manual", "none: pages of an archive that is being built"),
             Map.entry("RunCommand", "none: a jar in a temporary folder, deleted when the trainer ends"),
             Map.entry("QuickstartCommand", "none: copies of the examples that it has with it"),
             Map.entry("Penstock", "none: standard output"));
