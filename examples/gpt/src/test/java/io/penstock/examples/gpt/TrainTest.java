@@ -53,7 +53,8 @@ class TrainTest {
     void mistakesOnTheCommandLineAreNamed() {
         assertEquals("option --stepz, expected one of [--first, --second, --weights, --out, --resume, --device,"
                 + " --input, --steps, --batch, --context, --layers, --heads, --width, --rate, --warmup, --seed,"
-                + " --threads, --print-every, --validate-every, --save-every, --metrics-port]",
+                + " --threads, --print-every, --validate-every, --save-every, --metrics-port,"
+                + " --ledger, --keep-checkpoints]",
                 message("--stepz", "3"));
         assertEquals("--steps needs a value", message("--steps"));
         assertEquals("--steps: found many, expected a number",
@@ -67,7 +68,7 @@ class TrainTest {
     void aDeviceOrInputThatThereIsNotIsNamed() {
         assertEquals("--device: found gpu, expected cpu, cuda or cuda:N", assertThrows(IllegalArgumentException.class,
                 () -> new Train(Train.flags("--out", folder.toString(), "--device", "gpu")).run()).getMessage());
-        assertEquals("--input: found files, expected one of [packed, windows]",
+        assertEquals("--input: found files, expected one of [packed, windows, plain]",
                 assertThrows(IllegalArgumentException.class, () -> new Train(Train.flags("--out", folder.toString(),
                         "--input", "files")).run()).getMessage());
     }
