@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.SplitMix64;
+
 /**
  * Draws every class equally often: each round draws every class once, in an order that rotates from round to round.
  * Each class's samples are shuffled, and reshuffled once all were drawn; draws continue from epoch to epoch.

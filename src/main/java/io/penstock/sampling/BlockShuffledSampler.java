@@ -3,6 +3,7 @@ package io.penstock.sampling;
 
 import io.penstock.internal.PrefixSums;
 import io.penstock.internal.Sha256;
+import io.penstock.internal.SplitMix64;
 import java.util.stream.IntStream;
 
 /** Shuffles blocks, then shuffles their samples within windows of that order. */

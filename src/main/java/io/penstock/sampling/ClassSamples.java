@@ -2,6 +2,7 @@
 package io.penstock.sampling;
 
 import io.penstock.internal.Sha256;
+import io.penstock.internal.SplitMix64;
 
 /** The samples of each class, in consecutive runs. */
 final class ClassSamples {

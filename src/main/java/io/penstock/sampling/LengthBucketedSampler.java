@@ -2,6 +2,7 @@
 package io.penstock.sampling;
 
 import io.penstock.internal.Sha256;
+import io.penstock.internal.SplitMix64;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;

@@ -2,6 +2,7 @@
 package io.penstock.sampling;
 
 import io.penstock.internal.PrefixSums;
+import io.penstock.internal.SplitMix64;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

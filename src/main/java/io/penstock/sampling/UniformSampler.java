@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.internal.SplitMix64;
+
 /** Draws with replacement and equal probabilities. */
 record UniformSampler(long datasetSize, long size, long seed) implements Sampler {
 

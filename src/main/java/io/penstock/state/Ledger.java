@@ -2,6 +2,7 @@
 package io.penstock.state;
 
 import io.penstock.internal.Sha256;
+import io.penstock.internal.SplitMix64;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Shard;
@@ -52,6 +53,7 @@ public final class Ledger implements AutoCloseable {
     static final int FAILED = -1;
 
     private static final int RECORDS_WAITING = 64;
+    private static final byte[] NO_TEXT = {};
 
     private final FileChannel file;
     private final ByteBuffer waiting = ByteBuffer.allocate(RECORDS_WAITING * RECORD_BYTES).order(
@@ -197,7 +199,7 @@ public final class Ledger implements AutoCloseable {
         waiting.putLong(batches.positionOf(plan.number())).putLong(plan.epoch()).putLong(place)
                 .putInt(batches.isLastOfEpoch(plan.number()) ? count | LAST : count).putInt(valid)
                 .putLong(rows(plan)).putLong(0).put(chain);
-        byte[] sealed = digests.seal(seal, waiting, at, new byte[0]);
+        byte[] sealed = digests.seal(seal, waiting, at, NO_TEXT);
         System.arraycopy(sealed, 0, seal, 0, Long.BYTES);
         waiting.put(at + SEAL_AT, seal, 0, Long.BYTES);
         if (!waiting.hasRemaining()) {
@@ -215,15 +217,7 @@ public final class Ledger implements AutoCloseable {
     }
 
     static long addRow(long rows, long position, long sample) {
-        return mix(mix(rows ^ position) ^ sample);
-    }
-
-    /** The first output of SplitMix64 with this state. */
-    private static long mix(long state) {
-        long z = state + 0x9E3779B97F4A7C15L;
-        z = (z ^ z >>> 30) * 0xBF58476D1CE4E5B9L;
-        z = (z ^ z >>> 27) * 0x94D049BB133111EBL;
-        return z ^ z >>> 31;
+        return SplitMix64.first(SplitMix64.first(rows ^ position) ^ sample);
     }
 
     /** {@return the digest of all that was delivered, as 32 hexadecimal digits} Writes what is waiting to the file. */

@@ -3,6 +3,7 @@ package io.penstock.sampling;
 
 import static io.penstock.json.Json.members;
 
+import io.penstock.internal.SplitMix64;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

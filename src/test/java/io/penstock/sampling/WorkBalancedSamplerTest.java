@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.internal.SplitMix64;
 import io.penstock.testing.HeapUse;
 import java.util.ArrayList;
 import java.util.Arrays;

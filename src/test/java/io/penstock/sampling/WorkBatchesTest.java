@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.internal.SplitMix64;
 import io.penstock.sampling.WorkBudget.Limit;
 import io.penstock.state.LoaderState;
 import io.penstock.testing.HeapUse;

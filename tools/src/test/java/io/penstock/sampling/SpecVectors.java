@@ -5,6 +5,7 @@ import static io.penstock.json.Json.members;
 
 import io.penstock.collate.BatchVectors;
 import io.penstock.collate.PackingVectors;
+import io.penstock.internal.SplitMix64;
 import io.penstock.json.Json;
 import io.penstock.state.EditVectors;
 import io.penstock.state.LoaderState;

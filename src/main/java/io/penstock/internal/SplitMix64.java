@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.penstock.sampling;
+package io.penstock.internal;
 
 /**
  * The SplitMix64 generator of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014),
  * with the finalizer of {@link java.util.SplittableRandom}: the source of round keys.
  */
-final class SplitMix64 {
+public final class SplitMix64 {
 
     private static final long GAMMA = 0x9E3779B97F4A7C15L;
 
     private long state;
 
-    SplitMix64(long seed) {
+    /** Creates a generator with this state. */
+    public SplitMix64(long seed) {
         state = seed;
     }
 
-    void seed(long seed) {
+    /** Sets the state. */
+    public void seed(long seed) {
         state = seed;
     }
 
-    long next() {
+    /** Returns the next output. */
+    public long next() {
         state += GAMMA;
         return mix(state);
     }
 
     /** Returns the first output of a generator with this state. */
-    static long first(long state) {
+    public static long first(long state) {
         return word(state, 0);
     }
 
     /** Returns an output of a generator with this state, by its number from 0. */
-    static long word(long state, long number) {
+    public static long word(long state, long number) {
         return mix(state + (number + 1) * GAMMA);
     }
 
     /** Derives the key of one use of an epoch; {@code tag} distinguishes uses. */
-    static long key(long seed, long epoch, long tag) {
+    public static long key(long seed, long epoch, long tag) {
         return first(first(first(seed) + epoch) + tag);
     }
 
