@@ -2,6 +2,7 @@
 package io.penstock.format.csv;
 
 import io.penstock.error.MalformedStoreException;
+import io.penstock.text.LineFeeds;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -67,7 +68,7 @@ final class CsvHeader {
         char separator = delimiter;
         int rows = options.header() ? next : at;
         return new RowIndexer(text, blockBytes, () -> new CsvRows(new CsvFields(options, separator), options.ragged(),
-                isCategory)).index(start + rows, RowBlocks.count(bytes, 0, rows), names, delimiter);
+                isCategory)).index(start + rows, LineFeeds.count(bytes, rows), names, delimiter);
     }
 
     /** Returns the delimiter of a first row. */

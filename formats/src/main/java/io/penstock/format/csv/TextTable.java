@@ -19,6 +19,7 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.text.LineFeeds;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -456,11 +457,7 @@ public final class TextTable implements RecordStore {
     private static String problem(Part part, int block, long start) {
         byte[] rest = new byte[(int) (part.index.offsets()[block + 1] - start)];
         part.text.read(start, rest, rest.length);
-        int end = 0;
-        while (end < rest.length && rest[end] != '\n') {
-            end++;
-        }
-        String problem = JsonLineDecoder.problem(Arrays.copyOf(rest, end));
+        String problem = JsonLineDecoder.problem(Arrays.copyOf(rest, LineFeeds.first(rest, 0, rest.length)));
         return problem.isEmpty() ? "found another value" : problem;
     }
 
