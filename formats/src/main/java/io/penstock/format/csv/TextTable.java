@@ -192,20 +192,15 @@ public final class TextTable implements RecordStore {
     /** Opens a table with the options that are beside it. */
     static TextTable open(Location path, Kind kind, @Nullable String member, DecodeLimit limit) throws IOException {
         Location description = path.resolveSibling(path.name() + DESCRIPTION_ENDING);
-        TableOptions options = TableOptions.DEFAULT;
-        if (!path.name().isEmpty() && description.isFile()) {
-            try {
-                options = TableOptions.parse(new String(description.readAllBytes(), StandardCharsets.UTF_8));
-            } catch (IllegalArgumentException e) {
-                throw new MalformedStoreException(description, e);
-            }
-            try {
-                return open(path, kind, options, member, limit);
-            } catch (IllegalArgumentException e) {
-                throw new MalformedStoreException(description, e);
-            }
+        if (path.name().isEmpty() || !description.isFile()) {
+            return open(path, kind, TableOptions.DEFAULT, member, limit);
         }
-        return open(path, kind, options, member, limit);
+        try {
+            String json = new String(description.readAllBytes(), StandardCharsets.UTF_8);
+            return open(path, kind, TableOptions.parse(json), member, limit);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedStoreException(description, e);
+        }
     }
 
     private static TextTable open(Location path, Kind kind, TableOptions options, @Nullable String member,
