@@ -616,7 +616,7 @@ public final class DecodedCache implements AutoCloseable {
         return false;
     }
 
-    /** Blocks on disk: an unnamed file, in the folder that {@link UnnamedFile} uses. */
+    /** Blocks on disk: a file without a name, like an {@link UnnamedFile}, but one that grows and is not mapped. */
     private static final class Disk implements AutoCloseable {
 
         private final RandomAccessFile writer;
@@ -624,11 +624,8 @@ public final class DecodedCache implements AutoCloseable {
         private final byte[] chunk = new byte[WRITE_BYTES];
         private long used;
 
-        @SuppressWarnings("PMD")
         Disk() throws IOException {
-            String folder = System.getProperty(UnnamedFile.FOLDER_PROPERTY);
-            Path path = folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
-                    : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
+            Path path = UnnamedFile.createNamed();
             try {
                 writer = new RandomAccessFile(path.toFile(), "rw");
                 fd = Posix.openReadOnly(path);

@@ -31,9 +31,7 @@ public final class UnnamedFile implements AutoCloseable {
 
     /** Creates a file of zeros. Messages name the store. */
     public static UnnamedFile create(Object store, long byteSize) throws IOException {
-        String folder = System.getProperty(FOLDER_PROPERTY);
-        Path path = folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
-                : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
+        Path path = createNamed();
         RandomAccessFile writer = null;
         try {
             writer = new RandomAccessFile(path.toFile(), "rw");
@@ -48,6 +46,13 @@ public final class UnnamedFile implements AutoCloseable {
         } finally {
             Files.deleteIfExists(path);
         }
+    }
+
+    /** Creates an empty file in the folder of decoded copies, whose name the caller deletes once it is open. */
+    static Path createNamed() throws IOException {
+        String folder = System.getProperty(FOLDER_PROPERTY);
+        return folder == null ? Files.createTempFile("penstock-decoded-", ".tmp")
+                : Files.createTempFile(Path.of(folder), "penstock-decoded-", ".tmp");
     }
 
     /** Returns the mapping, which is closed with this. */

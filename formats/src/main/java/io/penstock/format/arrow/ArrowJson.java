@@ -6,7 +6,7 @@ import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
 import io.penstock.format.MissingValue;
 import io.penstock.format.table.ColumnBlock;
-import io.penstock.format.table.ColumnBlocks;
+import io.penstock.format.table.DecodedOnce;
 import io.penstock.format.table.JsonRows;
 import io.penstock.format.table.JsonText;
 import io.penstock.internal.PrefixSums;
@@ -36,7 +36,7 @@ final class ArrowJson implements ArrowColumn {
     private RowIndex index;
     /** The number of each batch's first block. */
     private PrefixSums batchBlocks;
-    private ColumnBlocks blocks;
+    private DecodedOnce<ColumnBlock> blocks;
 
     @SuppressWarnings("NullAway.Init") // what freeze sets
     ArrowJson(ArrowShape shape, DecodedBuffers decoded) {
@@ -81,7 +81,8 @@ final class ArrowJson implements ArrowColumn {
         freezeValues(rows);
         batchBlocks = PrefixSums.ofLengths(batches.size(),
                 batch -> Math.ceilDiv(rows.batches().length(batch), BLOCK_ROWS));
-        blocks = new ColumnBlocks(Math.toIntExact(batchBlocks.total()), this::write);
+        blocks = new DecodedOnce<>(Math.toIntExact(batchBlocks.total()), block -> fileOf(batchBlocks.runOf(block)),
+                this::write);
     }
 
     /** Values of a dictionary are written with the values that refer to them, not as blocks. */
@@ -136,7 +137,7 @@ final class ArrowJson implements ArrowColumn {
     }
 
     private ColumnBlock block(int batch, long inBatch) {
-        return blocks.get((int) (batchBlocks.start(batch) + (inBatch >> BLOCK_BITS)), fileOf(batch));
+        return blocks.get((int) (batchBlocks.start(batch) + (inBatch >> BLOCK_BITS)));
     }
 
     @Override

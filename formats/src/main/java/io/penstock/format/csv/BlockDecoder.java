@@ -146,14 +146,13 @@ abstract class BlockDecoder {
         LONGS.set(out, place(target, row), bits);
     }
 
-    /** Where the values of a target are in this block, its mask's, and the bytes from row to row. */
+    /** Where the values of a target are in this block, and the bytes from row to row. */
     final class Numbers {
 
         private final Target target;
         private final Kind kind;
         private final int stride;
         private int at;
-        private int maskAt;
 
         Numbers(Target target) {
             this.target = target;
@@ -164,7 +163,6 @@ abstract class BlockDecoder {
         /** Goes to the block whose rows are decoded next. */
         void begin() {
             at = rows * target.before() + target.within();
-            maskAt = target.maskBefore() < 0 ? -1 : rows * target.maskBefore() + target.maskWithin();
         }
 
         /** Puts the number that was read last. */
@@ -176,10 +174,9 @@ abstract class BlockDecoder {
                 LONGS.set(out, place, Double.doubleToRawLongBits(number.doubleValue(bytes)));
             } else {
                 putNumber(target, row, number, bytes);
+                return;
             }
-            if (maskAt >= 0) {
-                mask(target, row, (byte) 1);
-            }
+            mask(target, row, (byte) 1);
         }
     }
 
@@ -189,11 +186,11 @@ abstract class BlockDecoder {
             case F32 -> put(target, row, Float.floatToRawIntBits(number.floatValue(bytes)));
             case F64 -> put(target, row, Double.doubleToRawLongBits(number.doubleValue(bytes)));
             default -> {
-                if (!number.isLong(bytes)) {
+                if (number.isLong(bytes)) {
+                    putLong(target, row, number.longValue());
+                } else {
                     bad(target, row);
-                    return;
                 }
-                putLong(target, row, number.longValue());
                 return;
             }
         }

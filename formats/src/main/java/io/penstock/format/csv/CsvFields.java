@@ -32,7 +32,6 @@ final class CsvFields {
     int from;
     int to;
     byte[] bytes = new byte[0];
-    boolean isQuoted;
     /** Whether the field is not in the text as it is, but in a copy without quotes. */
     boolean isCopied;
     private byte[] copy = new byte[256];
@@ -66,7 +65,6 @@ final class CsvFields {
         bytes = text;
         from = at;
         to = endOfField(text, at);
-        isQuoted = false;
         isCopied = false;
         return to;
     }
@@ -94,7 +92,6 @@ final class CsvFields {
         if (close < 0) {
             return RowReader.INCOMPLETE;
         }
-        isQuoted = true;
         if (isEnd(text[close + 1])) {
             bytes = text;
             from = at + 1;

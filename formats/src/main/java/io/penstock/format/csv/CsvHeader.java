@@ -2,8 +2,10 @@
 package io.penstock.format.csv;
 
 import io.penstock.error.MalformedStoreException;
+import io.penstock.text.LineFeeds;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -50,14 +52,11 @@ final class CsvHeader {
                 next = length;
             }
         }
-        List<String> names = options.header() ? unique(row) : options.names().isEmpty() ? unique(new ArrayList<>(
-                row.stream().map(_ -> "").toList())) : options.names();
-        if (names.size() != row.size()) {
+        List<String> names = !options.names().isEmpty() ? options.names()
+                : unique(options.header() ? row : Collections.nCopies(row.size(), ""));
+        if (!options.header() && names.size() != row.size()) {
             throw new MalformedStoreException(text.location(), "a first row of " + row.size() + " fields", names.size()
                     + ", as columns are named");
-        }
-        if (!options.names().isEmpty()) {
-            names = options.names();
         }
         boolean[] isCategory = new boolean[names.size()];
         for (int c = 0; c < isCategory.length; c++) {
@@ -67,7 +66,7 @@ final class CsvHeader {
         char separator = delimiter;
         int rows = options.header() ? next : at;
         return new RowIndexer(text, blockBytes, () -> new CsvRows(new CsvFields(options, separator), options.ragged(),
-                isCategory)).index(start + rows, RowBlocks.count(bytes, 0, rows), names, delimiter);
+                isCategory)).index(start + rows, LineFeeds.count(bytes, rows), names, delimiter);
     }
 
     /** Returns the delimiter of a first row. */

@@ -5,6 +5,7 @@ import io.penstock.format.csv.ColumnType.Kind;
 import io.penstock.format.csv.RowLayout.Target;
 import io.penstock.json.Json;
 import io.penstock.json.JsonException;
+import io.penstock.text.LineFeeds;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -37,11 +38,7 @@ final class JsonLineDecoder extends BlockDecoder {
 
     @Override
     int next(int at, int length) {
-        int p = at;
-        while (text[p] != '\n') {
-            p++;
-        }
-        return p + 1;
+        return LineFeeds.first(text, at, length) + 1;
     }
 
     @Override

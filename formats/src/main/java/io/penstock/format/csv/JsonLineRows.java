@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.csv;
 
+import io.penstock.text.LineFeeds;
+
 /** Finds the lines of JSON lines; those that are blank are left out. */
 final class JsonLineRows extends RowReader {
 
@@ -11,11 +13,11 @@ final class JsonLineRows extends RowReader {
     @Override
     int row(byte[] bytes, int at, int end, boolean isEnd) {
         int p = at;
-        boolean isBlank = true;
-        for (; bytes[p] != '\n'; p++) {
-            isBlank &= bytes[p] == ' ' || bytes[p] == '\t' || bytes[p] == '\r';
+        while (bytes[p] == ' ' || bytes[p] == '\t' || bytes[p] == '\r') {
+            p++;
         }
-        isCounted = !isBlank;
-        return p < end ? p + 1 : isEnd ? end : INCOMPLETE;
+        isCounted = bytes[p] != '\n';
+        int stop = LineFeeds.first(bytes, p, end);
+        return stop < end ? stop + 1 : isEnd ? end : INCOMPLETE;
     }
 }

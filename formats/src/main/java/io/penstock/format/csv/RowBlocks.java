@@ -10,6 +10,7 @@ import io.penstock.json.Json;
 import io.penstock.json.JsonException;
 import io.penstock.json.JsonFields;
 import io.penstock.memory.LittleEndian;
+import io.penstock.text.LineFeeds;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -213,18 +214,9 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
         for (long at = from; at < offset; at += bytes.length) {
             int length = (int) Math.min(bytes.length, offset - at);
             text.read(at, bytes, length);
-            lines += count(bytes, 0, length);
+            lines += LineFeeds.count(bytes, length);
         }
         return lines + 1;
-    }
-
-    /** Returns the number of line feeds in bytes. */
-    static long count(byte[] bytes, int from, int to) {
-        int count = 0;
-        for (int i = from; i < to; i++) {
-            count += bytes[i] == '\n' ? 1 : 0;
-        }
-        return count;
     }
 
     /** Returns an error about a row. */

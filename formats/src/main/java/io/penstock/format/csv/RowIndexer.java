@@ -3,6 +3,7 @@ package io.penstock.format.csv;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.internal.PrefixSums;
+import io.penstock.text.LineFeeds;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -186,7 +187,7 @@ final class RowIndexer {
             rows += reader.isCounted ? 1 : 0;
             at = next;
         }
-        return new Chunk(start, start + at, rows, RowBlocks.count(bytes, 0, at), reader, "", 0);
+        return new Chunk(start, start + at, rows, LineFeeds.count(bytes, at), reader, "", 0);
     }
 
     private Chunk read(long start, long end) {

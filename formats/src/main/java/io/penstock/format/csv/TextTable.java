@@ -6,6 +6,7 @@ import io.penstock.format.Fingerprint;
 import io.penstock.format.MissingValue;
 import io.penstock.format.csv.RowLayout.Cell;
 import io.penstock.format.table.ColumnBlock;
+import io.penstock.format.table.DecodedOnce;
 import io.penstock.format.table.Partitions;
 import io.penstock.format.table.TableInspection;
 import io.penstock.internal.PrefixSums;
@@ -19,6 +20,7 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.text.LineFeeds;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -34,7 +36,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +59,6 @@ public final class TextTable implements RecordStore {
 
     private static final String DESCRIPTION_ENDING = ".table.json";
     private static final List<String> PACKINGS = List.of("", ".gz", ".zst");
-    private static final int STRIPES = 64;
 
     /** What the files are. */
     enum Kind {
@@ -122,8 +122,7 @@ public final class TextTable implements RecordStore {
     private final Partitions partitions;
     private final int[] partOfBlock;
     private final PrefixSums rows;
-    private final AtomicReferenceArray<DecodedSpill.@Nullable Place> blocks;
-    private final Object[] locks = new Object[STRIPES];
+    private final DecodedOnce<DecodedSpill.Place> blocks;
     private final DecodedSpill copy;
     /** The block that was found last, by any thread: mostly the next one. */
     private int lastBlock;
@@ -152,8 +151,7 @@ public final class TextTable implements RecordStore {
             Part part = parts.get(partOfBlock[block]);
             return part.index.rows().length(block - part.firstBlock);
         });
-        this.blocks = new AtomicReferenceArray<>(count);
-        Arrays.setAll(locks, _ -> new Object());
+        this.blocks = new DecodedOnce<>(count, block -> parts.get(partOfBlock[block]).text.stored(), this::decode);
         this.copy = new DecodedSpill(path);
     }
 
@@ -194,20 +192,15 @@ public final class TextTable implements RecordStore {
     /** Opens a table with the options that are beside it. */
     static TextTable open(Location path, Kind kind, @Nullable String member, DecodeLimit limit) throws IOException {
         Location description = path.resolveSibling(path.name() + DESCRIPTION_ENDING);
-        TableOptions options = TableOptions.DEFAULT;
-        if (!path.name().isEmpty() && description.isFile()) {
-            try {
-                options = TableOptions.parse(new String(description.readAllBytes(), StandardCharsets.UTF_8));
-            } catch (IllegalArgumentException e) {
-                throw new MalformedStoreException(description, e);
-            }
-            try {
-                return open(path, kind, options, member, limit);
-            } catch (IllegalArgumentException e) {
-                throw new MalformedStoreException(description, e);
-            }
+        if (path.name().isEmpty() || !description.isFile()) {
+            return open(path, kind, TableOptions.DEFAULT, member, limit);
         }
-        return open(path, kind, options, member, limit);
+        try {
+            String json = new String(description.readAllBytes(), StandardCharsets.UTF_8);
+            return open(path, kind, TableOptions.parse(json), member, limit);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedStoreException(description, e);
+        }
     }
 
     private static TextTable open(Location path, Kind kind, TableOptions options, @Nullable String member,
@@ -353,7 +346,7 @@ public final class TextTable implements RecordStore {
     }
 
     private byte state(int block, long record, Cell cell) {
-        DecodedSpill.Place place = decoded(block);
+        DecodedSpill.Place place = blocks.get(block);
         return place.file().mapping().get(ValueLayout.JAVA_BYTE, place.offset()
                 + rows.length(block) * cell.stateBefore() + record - rows.start(block));
     }
@@ -373,7 +366,7 @@ public final class TextTable implements RecordStore {
                 throw noValue(block, record, column, state);
             }
         }
-        DecodedSpill.Place place = decoded(block);
+        DecodedSpill.Place place = blocks.get(block);
         long at = place.offset() + rows.length(block) * cell.before() + (record - rows.start(block)) * cell.width();
         if (!cell.isText()) {
             into.set(place.file(), at, cell.width());
@@ -403,28 +396,12 @@ public final class TextTable implements RecordStore {
         return found;
     }
 
-    private DecodedSpill.Place decoded(int block) {
-        DecodedSpill.Place found = blocks.getAcquire(block);
-        return found != null ? found : decode(block);
-    }
-
-    private DecodedSpill.Place decode(int block) {
-        synchronized (locks[block % STRIPES]) {
-            DecodedSpill.Place found = blocks.getAcquire(block);
-            if (found == null) {
-                Part part = parts.get(partOfBlock[block]);
-                BlockDecoder decoder = decoderOf(part);
-                try {
-                    found = decoder.decode(part.text, part.index, block - part.firstBlock, copy);
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-                part.decoders.add(decoder);
-                part.text.stored().checkUnchanged();
-                blocks.setRelease(block, found);
-            }
-            return found;
-        }
+    private DecodedSpill.Place decode(int block) throws IOException {
+        Part part = parts.get(partOfBlock[block]);
+        BlockDecoder decoder = decoderOf(part);
+        DecodedSpill.Place decoded = decoder.decode(part.text, part.index, block - part.firstBlock, copy);
+        part.decoders.add(decoder);
+        return decoded;
     }
 
     private BlockDecoder decoderOf(Part part) {
@@ -456,11 +433,7 @@ public final class TextTable implements RecordStore {
     private static String problem(Part part, int block, long start) {
         byte[] rest = new byte[(int) (part.index.offsets()[block + 1] - start)];
         part.text.read(start, rest, rest.length);
-        int end = 0;
-        while (end < rest.length && rest[end] != '\n') {
-            end++;
-        }
-        String problem = JsonLineDecoder.problem(Arrays.copyOf(rest, end));
+        String problem = JsonLineDecoder.problem(Arrays.copyOf(rest, LineFeeds.first(rest, 0, rest.length)));
         return problem.isEmpty() ? "found another value" : problem;
     }
 

@@ -5,7 +5,7 @@ import io.penstock.error.MalformedStoreException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.MissingValue;
 import io.penstock.format.table.ColumnBlock;
-import io.penstock.format.table.ColumnBlocks;
+import io.penstock.format.table.DecodedOnce;
 import io.penstock.format.table.JsonText;
 import io.penstock.format.table.Partitions;
 import io.penstock.format.table.TableInspection;
@@ -62,7 +62,7 @@ final class ParquetStore implements RecordStore {
     private final Group[] groups;
     private final PrefixSums starts;
     /** The decoded columns: all in a copy on disk, or as many as fit in memory; the other one is null. */
-    private final @Nullable ColumnBlocks blocks;
+    private final @Nullable DecodedOnce<ColumnBlock> blocks;
     private final DecodedSpill copy;
     private final @Nullable CachedColumns cached;
     private volatile @Nullable String fingerprint;
@@ -102,7 +102,8 @@ final class ParquetStore implements RecordStore {
         int chunks = groups.length * storedCount;
         this.copy = new DecodedSpill(path);
         this.cached = cache == null ? null : new CachedColumns(cache, chunks, limit, this::source);
-        this.blocks = cached == null ? new ColumnBlocks(chunks, this::decode) : null;
+        this.blocks = cached == null
+                ? new DecodedOnce<>(chunks, chunk -> fileOf(chunk / storedCount), this::decode) : null;
     }
 
     /**
@@ -311,7 +312,7 @@ final class ParquetStore implements RecordStore {
     }
 
     private ColumnBlock block(int group, int column) {
-        return Objects.requireNonNull(blocks).get(group * storedCount + column, fileOf(group));
+        return Objects.requireNonNull(blocks).get(group * storedCount + column);
     }
 
     private CachedColumns.Source source(int chunk) {
