@@ -162,11 +162,12 @@ final class RowFilter {
         return true;
     }
 
-    boolean holds(LakeStore rows, long row) {
+    /** Tells whether the conditions hold for a row of a file, counted with those deleted. */
+    boolean holds(OpenFile file, long row) {
         for (Condition condition : conditions) {
             MemorySegment value = null;
-            if (rows.isPresent(row, condition.column)) {
-                rows.locate(row, condition.column, span);
+            if (file.isPresent(row, condition.column)) {
+                file.locate(row, condition.column, span);
                 value = span.slice();
             }
             if (!condition.holds(value)) {
