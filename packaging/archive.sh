@@ -12,21 +12,7 @@ cd "$(dirname "$0")/.."
 
 max_megabytes=80
 
-is_jdk() {
-    [ -x "$1/bin/jlink" ] && [ -f "$1/release" ] || return 1
-    major=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
-    [ -n "$major" ] && [ "$major" -ge 25 ]
-}
-
-jdk=
-for home in "${JAVA_HOME:-}" /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* "${HOME:-}"/.sdkman/candidates/java/* \
-    "${HOME:-}"/.jdks/*; do
-    if [ -n "$home" ] && is_jdk "$home"; then
-        jdk=$home
-        break
-    fi
-done
-[ -n "$jdk" ] || { echo "archive: no JDK 25 with jlink found: set JAVA_HOME" >&2; exit 1; }
+jdk=$(packaging/jdk)
 
 # The launcher builds what is missing, and leaves the name of the jar of the tools.
 ./penstock --version > /dev/null

@@ -17,21 +17,7 @@ console_version=1.13.4
 max_megabytes=30
 max_tree_megabytes=32
 
-is_jdk() {
-    [ -x "$1/bin/jlink" ] && [ -f "$1/release" ] || return 1
-    major=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
-    [ -n "$major" ] && [ "$major" -ge 25 ]
-}
-
-jdk=
-for home in "${JAVA_HOME:-}" /usr/lib/jvm/* /usr/java/* /opt/java/* /opt/jdk* "${HOME:-}"/.sdkman/candidates/java/* \
-    "${HOME:-}"/.jdks/*; do
-    if [ -n "$home" ] && is_jdk "$home"; then
-        jdk=$home
-        break
-    fi
-done
-[ -n "$jdk" ] || { echo "bundle: no JDK 25 with jlink found: set JAVA_HOME" >&2; exit 1; }
+jdk=$(packaging/jdk)
 
 out=target/gpu
 bundle=$out/penstock-gpu

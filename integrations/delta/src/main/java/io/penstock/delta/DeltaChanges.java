@@ -40,7 +40,6 @@ import org.jspecify.annotations.Nullable;
  * The commits of a Delta table. A commit with files of a change feed has their rows; another one the rows of the files
  * that it added. Two columns more than the table's say what happened: {@code _change_type} and {@code _commit_version}.
  */
-@SuppressWarnings("NullAway")               // of records of a jar, it does not see which components may be null
 final class DeltaChanges implements ChangeLog {
 
     private final DeltaTable table;
@@ -132,8 +131,8 @@ final class DeltaChanges implements ChangeLog {
         }
         int extra = partitions.size();
         columns.add(new TableColumn("_change_type", ValueType.of(Kind.TEXT), "_change_type", -1,
-                feed.isEmpty() ? extra : -1, null, Map.of()));
-        columns.add(new TableColumn("_commit_version", ValueType.of(Kind.I64), "_commit_version", -1, extra + 1, null,
+                feed.isEmpty() ? extra : -1, Map.of()));
+        columns.add(new TableColumn("_commit_version", ValueType.of(Kind.I64), "_commit_version", -1, extra + 1,
                 Map.of()));
         return new TableSnapshot("delta", table.folder(), table.id(), Long.toString(version), columns,
                 feed.isEmpty() ? changed : feed, table::locate);
@@ -143,10 +142,10 @@ final class DeltaChanges implements ChangeLog {
         return file.deleted() == null ? new long[0] : file.deleted().positions();
     }
 
-    private static byte[][] constants(MapValue partition, List<String> partitions, List<TableColumn> columns,
-            long version, @Nullable String change) {
-        byte[][] values = Arrays.copyOf(DeltaColumns.values(DeltaTable.partition(partition), partitions, columns),
-                partitions.size() + 2);
+    private static byte[] @Nullable [] constants(MapValue partition, List<String> partitions,
+            List<TableColumn> columns, long version, @Nullable String change) {
+        byte[] @Nullable [] values = Arrays.copyOf(DeltaColumns.values(VectorUtils.toJavaMap(partition), partitions,
+                columns), partitions.size() + 2);
         values[partitions.size()] = change == null ? null : change.getBytes(StandardCharsets.UTF_8);
         values[partitions.size() + 1] = Values.number(Kind.I64, version);
         return values;

@@ -33,7 +33,6 @@ import java.util.List;
 import java.util.Map;
 
 /** The columns of a Delta table's schema, with the names or ids that data files have for them. */
-@SuppressWarnings("NullAway")               // of records of a jar, it does not see which components may be null
 final class DeltaColumns {
 
     private final ColumnMappingMode mode;
@@ -74,7 +73,7 @@ final class DeltaColumns {
                 constant = partitions.get(p).equalsIgnoreCase(name) ? p : constant;
             }
             columns.add(new TableColumn(name, type(field.getDataType(), name), inFile,
-                    mode == ColumnMappingMode.ID ? ColumnMapping.getColumnId(field) : -1, constant, null, renames));
+                    mode == ColumnMappingMode.ID ? ColumnMapping.getColumnId(field) : -1, constant, renames));
         }
     }
 

@@ -5,7 +5,6 @@ import io.delta.kernel.Snapshot;
 import io.delta.kernel.SnapshotBuilder;
 import io.delta.kernel.TableManager;
 import io.delta.kernel.data.FilteredColumnarBatch;
-import io.delta.kernel.data.MapValue;
 import io.delta.kernel.data.Row;
 import io.delta.kernel.defaults.engine.DefaultEngine;
 import io.delta.kernel.engine.Engine;
@@ -14,7 +13,6 @@ import io.delta.kernel.internal.InternalScanFileUtils;
 import io.delta.kernel.internal.actions.AddFile;
 import io.delta.kernel.internal.actions.DeletionVectorDescriptor;
 import io.delta.kernel.internal.deletionvectors.DeletionVectorUtils;
-import io.delta.kernel.internal.util.VectorUtils;
 import io.delta.kernel.utils.CloseableIterator;
 import io.penstock.io.Location;
 import io.penstock.lake.ChangeLog;
@@ -175,7 +173,7 @@ public final class DeltaTable implements LakeTable {
         return rows.find() ? Long.parseLong(rows.group(1)) : LakeStore.rowsOf(locate(path));
     }
 
-    DataFile added(AddFile add, byte[][] constants) throws IOException {
+    DataFile added(AddFile add, byte[] @Nullable [] constants) throws IOException {
         return new DataFile(add.getPath(), rows(add.getPath(), add.getStatsJson().orElse("")), add.getSize(), 0,
                 add.getDeletionVector().map(DeletionVector::new).orElse(null), constants);
     }
@@ -211,10 +209,6 @@ public final class DeltaTable implements LakeTable {
     @Override
     public String toString() {
         return folder.toString();
-    }
-
-    static Map<String, String> partition(MapValue values) {
-        return VectorUtils.toJavaMap(values);
     }
 
     /** The rows deleted from a file. */

@@ -47,7 +47,6 @@ final class IcebergColumns {
         return columns;
     }
 
-    @SuppressWarnings("NullAway")           // of a jar, it does not see that the array may be null
     private void add(List<Types.NestedField> fields, String prefix) {
         for (Types.NestedField field : fields) {
             String name = prefix + field.name();
@@ -57,8 +56,9 @@ final class IcebergColumns {
             }
             ValueType type = type(field.type(), name);
             Object absent = field.initialDefault();
-            columns.add(new TableColumn(name, type, name, field.fieldId(), identities.indexOf(field.fieldId()),
-                    absent == null ? null : value(absent, type), Map.of()));
+            TableColumn column = new TableColumn(name, type, name, field.fieldId(),
+                    identities.indexOf(field.fieldId()), Map.of());
+            columns.add(absent == null ? column : column.withAbsent(value(absent, type)));
         }
     }
 

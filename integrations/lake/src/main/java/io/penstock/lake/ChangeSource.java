@@ -4,7 +4,6 @@ package io.penstock.lake;
 import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
-import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.RecordBuffer;
@@ -181,16 +180,11 @@ public final class ChangeSource implements StreamSource {
                 return bytes.get(ValueLayout.JAVA_BYTE, at) != 0;
             }
             if (dtype.isFloat()) {
-                double value = dtype == DType.F32 ? bytes.get(LittleEndian.F32, at) : bytes.get(LittleEndian.F64, at);
+                double value = Values.real(bytes, at, dtype);
                 return !Double.isFinite(value) ? null
                         : dtype == DType.F32 ? (Object) Double.valueOf(Float.toString((float) value)) : value;
             }
-            return switch (dtype.byteSize()) {
-                case Byte.BYTES -> (long) bytes.get(ValueLayout.JAVA_BYTE, at);
-                case Short.BYTES -> (long) bytes.get(LittleEndian.I16, at);
-                case Integer.BYTES -> (long) bytes.get(LittleEndian.I32, at);
-                default -> bytes.get(LittleEndian.I64, at);
-            };
+            return Values.integer(bytes, at, dtype);
         }
     }
 }

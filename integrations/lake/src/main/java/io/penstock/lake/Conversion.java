@@ -6,7 +6,6 @@ import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.lake.ValueType.Kind;
 import io.penstock.memory.DType;
-import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
@@ -57,7 +56,7 @@ interface Conversion {
             return value -> numbers(value, own.spec().dtype(), type.kind(), factor);
         }
         if (own.kind() == Column.Kind.NUMBERS && type.kind() == Kind.DECIMAL && own.spec().dtype().isInteger()) {
-            return value -> Values.decimal(BigDecimal.valueOf(integer(value, 0, own.spec().dtype())), type.scale());
+            return value -> Values.decimal(BigDecimal.valueOf(Values.integer(value, 0, own.spec().dtype())), type.scale());
         }
         boolean isJson = own.encoding().equals("json");
         if (isJson && type.kind() == Kind.DECIMAL) {
@@ -121,10 +120,9 @@ interface Conversion {
 
     private static byte[] number(MemorySegment value, long at, DType from, Kind to, long factor) {
         if (from.isFloat()) {
-            double real = from == DType.F32 ? value.get(LittleEndian.F32, at) : value.get(LittleEndian.F64, at);
-            return Values.number(to, Double.doubleToRawLongBits(real));
+            return Values.number(to, Double.doubleToRawLongBits(Values.real(value, at, from)));
         }
-        long number = integer(value, at, from);
+        long number = Values.integer(value, at, from);
         if (to == Kind.F64) {
             return Values.number(to, Double.doubleToRawLongBits(number));
         }
@@ -132,15 +130,6 @@ interface Conversion {
             return Values.number(to, Float.floatToRawIntBits(number));
         }
         return Values.number(to, factor > 0 ? Math.multiplyExact(number, factor) : Math.floorDiv(number, -factor));
-    }
-
-    private static long integer(MemorySegment value, long at, DType from) {
-        return switch (from.byteSize()) {
-            case Byte.BYTES -> value.get(ValueLayout.JAVA_BYTE, at);
-            case Short.BYTES -> value.get(LittleEndian.I16, at);
-            case Integer.BYTES -> value.get(LittleEndian.I32, at);
-            default -> value.get(LittleEndian.I64, at);
-        };
     }
 
     /** Converts a timestamp as text, as INT96 is given, or a list of them. */

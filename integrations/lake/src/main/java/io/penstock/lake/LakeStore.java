@@ -117,11 +117,12 @@ public final class LakeStore implements RecordStore {
         long[] found = new long[16];
         int count = 0;
         for (int f = 0; f < snapshot.files().size(); f++) {
-            if (!filter.mayHold(snapshot.files().get(f))) {
+            if (starts[f] == starts[f + 1] || !filter.mayHold(snapshot.files().get(f))) {
                 continue;
             }
+            OpenFile file = file(f);
             for (long row = starts[f]; row < starts[f + 1]; row++) {
-                if (filter.holds(this, row)) {
+                if (filter.holds(file, file.position(row - starts[f]))) {
                     found = count == found.length ? Arrays.copyOf(found, 2 * count) : found;
                     found[count++] = row;
                 }

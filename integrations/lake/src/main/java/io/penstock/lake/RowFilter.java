@@ -5,7 +5,6 @@ import io.penstock.io.Span;
 import io.penstock.json.Json;
 import io.penstock.lake.ValueType.Kind;
 import io.penstock.memory.DType;
-import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
@@ -135,18 +134,12 @@ final class RowFilter {
     private static Comparable<?> value(MemorySegment bytes, ValueType type) {
         DType dtype = type.kind().dtype();
         return switch (type.kind()) {
-            case F32 -> (double) bytes.get(LittleEndian.F32, 0);
-            case F64 -> bytes.get(LittleEndian.F64, 0);
+            case F32, F64 -> Values.real(bytes, 0, dtype);
             case DECIMAL -> new BigDecimal((String) Objects.requireNonNull(
                     Json.parse(bytes.toArray(ValueLayout.JAVA_BYTE))));
             case TEXT, JSON -> new String(bytes.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
             case BYTES, FIXED -> new String(bytes.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
-            default -> BigDecimal.valueOf(switch (dtype.byteSize()) {
-                case Byte.BYTES -> bytes.get(ValueLayout.JAVA_BYTE, 0);
-                case Short.BYTES -> bytes.get(LittleEndian.I16, 0);
-                case Integer.BYTES -> bytes.get(LittleEndian.I32, 0);
-                default -> bytes.get(LittleEndian.I64, 0);
-            });
+            default -> BigDecimal.valueOf(Values.integer(bytes, 0, dtype));
         };
     }
 
@@ -169,11 +162,12 @@ final class RowFilter {
         return true;
     }
 
-    boolean holds(LakeStore rows, long row) {
+    /** Tells whether the conditions hold for a row of a file, counted with those deleted. */
+    boolean holds(OpenFile file, long row) {
         for (Condition condition : conditions) {
             MemorySegment value = null;
-            if (rows.isPresent(row, condition.column)) {
-                rows.locate(row, condition.column, span);
+            if (file.isPresent(row, condition.column)) {
+                file.locate(row, condition.column, span);
                 value = span.slice();
             }
             if (!condition.holds(value)) {

@@ -24,4 +24,28 @@ public record TableColumn(String name, ValueType type, String inFile, int fieldI
     public TableColumn {
         renames = Map.copyOf(renames);
     }
+
+    /**
+     * A column that is null in files that do not have it.
+     *
+     * @param name the column's name at this version
+     * @param type the type at this version
+     * @param inFile its name in files
+     * @param fieldId its id in files, or -1
+     * @param constant the position of its value in {@link DataFile#constants}, or -1
+     * @param renames the names in files of fields below it, and their names in the table
+     */
+    public TableColumn(String name, ValueType type, String inFile, int fieldId, int constant,
+            Map<String, String> renames) {
+        this(name, type, inFile, fieldId, constant, null, renames);
+    }
+
+    /**
+     * {@return the column with a value in files that do not have it}
+     *
+     * @param value the value, encoded as {@link Values} does
+     */
+    public TableColumn withAbsent(byte[] value) {
+        return new TableColumn(name, type, inFile, fieldId, constant, value, renames);
+    }
 }

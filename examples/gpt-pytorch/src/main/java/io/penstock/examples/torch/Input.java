@@ -96,11 +96,6 @@ final class Input implements AutoCloseable {
         return LongStream.range(0, sequences.size()).filter(s -> (s % HELD_OUT == HELD_OUT - 1) == heldOut).toArray();
     }
 
-    /** The number of sequences to train on. */
-    long size() {
-        return chosen(false).length;
-    }
-
     @Override
     public String toString() {
         return String.format(Locale.ROOT, "%,d tokens in %,d documents, packed into %,d sequences of %d"
