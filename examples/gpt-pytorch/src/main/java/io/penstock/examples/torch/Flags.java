@@ -21,12 +21,12 @@ final class Flags {
         for (int i = 0; i < defaults.length; i += 2) {
             flags.values.put(defaults[i], defaults[i + 1]);
         }
+        Map<String, String> known = Map.copyOf(flags.values);
         for (int i = 0; i < args.length; i++) {
-            String known = flags.values.get(args[i]);
-            if (known == null) {
+            if (!known.containsKey(args[i])) {
                 throw new IllegalArgumentException("option " + args[i] + ", expected one of " + flags.values.keySet());
             }
-            boolean isSwitch = known.equals("false");
+            boolean isSwitch = known.get(args[i]).equals("false");
             if (!isSwitch && i + 1 == args.length) {
                 throw new IllegalArgumentException(args[i] + " needs a value");
             }

@@ -43,7 +43,7 @@ class TrainTest {
         String other = assertThrows(IllegalArgumentException.class,
                 () -> new Train(flags(corpus, "--resume", "--rate", "0.1")).run()).getMessage();
         assertTrue(other.startsWith("--rate: found 0.1, expected 0.002 as in "), other);
-        new Train(flags(corpus, "--resume")).run();
+        new Train(flags(corpus, "--resume", "--resume")).run();
         assertEquals(log, Files.readAllLines(folder.resolve("run/losses.csv")));
 
         Sample.main(new String[]{"--out", folder.resolve("run").toString(), "--tokens", "5"});
