@@ -23,7 +23,6 @@ module io.penstock {
     exports io.penstock.format.megatron;
     exports io.penstock.format.npy;
     exports io.penstock.format.safetensors;
-    exports io.penstock.format.webdataset;
     exports io.penstock.io;
     exports io.penstock.loader;
     exports io.penstock.memory;
@@ -49,14 +48,15 @@ module io.penstock {
     exports io.penstock.internal to
             io.penstock.formats, io.penstock.media, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
     exports io.penstock.io.local to
-            io.penstock.diagnosis, io.penstock.remote, io.penstock.tools;
+            io.penstock.diagnosis, io.penstock.formats, io.penstock.remote, io.penstock.tools;
     exports io.penstock.io.publish to
             io.penstock.diagnosis, io.penstock.formats, io.penstock.media, io.penstock.pictures, io.penstock.remote,
             io.penstock.tools;
     exports io.penstock.json to
             io.penstock.diagnosis, io.penstock.formats, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
     exports io.penstock.os to
-            io.penstock.diagnosis, io.penstock.media, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
+            io.penstock.diagnosis, io.penstock.formats, io.penstock.media, io.penstock.pictures, io.penstock.remote,
+            io.penstock.tools;
     exports io.penstock.text to
             io.penstock.diagnosis, io.penstock.formats, io.penstock.pictures, io.penstock.remote, io.penstock.tools;
 
@@ -76,7 +76,6 @@ module io.penstock {
             io.penstock.format.npy.NpyProvider,
             io.penstock.format.numpy.NpzProvider,
             io.penstock.format.safetensors.SafetensorsProvider,
-            io.penstock.format.webdataset.WebDatasetProvider,
             io.penstock.format.tokens.DatatroveProvider,
             io.penstock.format.tokens.NanogptProvider,
             io.penstock.format.files.FilesProvider,
