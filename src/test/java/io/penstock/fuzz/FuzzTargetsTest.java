@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.io.publish.Folder;
 import io.penstock.testing.Folders;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +36,7 @@ abstract class FuzzTargetsTest {
 
     private static final String SUFFIX = "Fuzz";
     /** What a build gives each target at most; Jazzer chooses the targets of so many tries. */
-    private static final int BUILD_INPUTS = 500;
+    private static final int BUILD_INPUTS = Thorough.times(150, 500);
     private static final int BUILD_TRIES = 4 * BUILD_INPUTS;
     private static final Path FOUND = Path.of("src/test/resources/fuzz");
 

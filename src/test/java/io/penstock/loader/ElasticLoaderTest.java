@@ -18,6 +18,7 @@ import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.state.LoaderState;
 import io.penstock.testing.MemoryTokenStore;
+import io.penstock.testing.Thorough;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 class ElasticLoaderTest {
 
-    private static final int CASES = Integer.getInteger("penstock.properties.loaders", 60);
+    private static final int CASES = Thorough.times("penstock.properties.loaders", 20, 60);
     private static final long SEED = Long.getLong("penstock.properties.seed", 20261121);
 
     private static long[] starts(SplittableRandom random) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.state.LedgerAudit;
 import io.penstock.state.LoaderState;
 import io.penstock.testing.JavaCommand;
+import io.penstock.testing.Thorough;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class KilledLedgerTest {
 
-    private static final int KILLS = Integer.getInteger("penstock.kills", 4);
+    private static final int KILLS = Thorough.times("penstock.kills", 2, 4);
     private static final long SEED = Long.getLong("penstock.kills.seed", 36);
 
     @TempDir

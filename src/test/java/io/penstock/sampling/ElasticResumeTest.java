@@ -4,6 +4,7 @@ package io.penstock.sampling;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.penstock.state.LoaderState;
+import io.penstock.testing.Thorough;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 class ElasticResumeTest {
 
-    private static final int CASES = Integer.getInteger("penstock.properties.cases", 1_500);
+    private static final int CASES = Thorough.times("penstock.properties.cases", 400, 1_500);
     private static final long SEED = Long.getLong("penstock.properties.seed", 20261121);
 
     private static int[] classes(SplittableRandom random) {

@@ -14,6 +14,7 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
+import io.penstock.testing.Thorough;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class EditsTest {
 
-    private static final int HISTORIES = 1000;
+    private static final int HISTORIES = Thorough.times(250, 1000);
 
     private static BatchSampler run(Sampler sampler, int batch, int world) {
         return BatchSampler.of(sampler, batch, new Shard(0, world, TailPolicy.EXACT)).withDataset("d");

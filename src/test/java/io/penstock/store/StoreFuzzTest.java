@@ -11,6 +11,7 @@ import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.store.Fixtures.Entry;
 import io.penstock.store.Inspection.Depth;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 class StoreFuzzTest {
 
     private static final long SEED = Long.getLong("penstock.fuzz.seed", 20261121);
-    private static final int MUTATIONS = Integer.getInteger("penstock.fuzz.mutations", 60);
+    private static final int MUTATIONS = Thorough.times("penstock.fuzz.mutations", 15, 60);
 
     @TempDir
     private static Path folder;

@@ -11,6 +11,7 @@ import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.Tensor;
 import io.penstock.state.LoaderState;
 import io.penstock.testing.JavaCommand;
+import io.penstock.testing.Thorough;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class KilledSpoolTest {
 
-    private static final int KILLS = Integer.getInteger("penstock.kills", 4);
+    private static final int KILLS = Thorough.times("penstock.kills", 2, 4);
     private static final long SEED = Long.getLong("penstock.kills.seed", 18);
     private static final int DIGITS = 8;
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.testing.JavaCommand;
+import io.penstock.testing.Thorough;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class KilledTrainerTest {
 
-    private static final int KILLS = Integer.getInteger("penstock.kills", 4);
+    private static final int KILLS = Thorough.times("penstock.kills", 2, 4);
     private static final int LANES = Integer.getInteger("penstock.kills.lanes", 8);
     private static final long SEED = Long.getLong("penstock.kills.seed", 18);
 

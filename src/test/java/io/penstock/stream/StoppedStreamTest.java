@@ -10,6 +10,7 @@ import io.penstock.memory.Tensor;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.state.LoaderState;
+import io.penstock.testing.Thorough;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -44,7 +45,7 @@ class StoppedStreamTest {
     @Test
     @Tag("slow")
     void stoppedAndResumedTwoHundredTimes() {
-        stopAndResume(Integer.getInteger("penstock.stops", 200), Long.getLong("penstock.stops.seed", 19));
+        stopAndResume(Thorough.times("penstock.stops", 40, 200), Long.getLong("penstock.stops.seed", 19));
     }
 
     private void stopAndResume(int stops, long seed) {

@@ -17,6 +17,7 @@ import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.state.LoaderState;
+import io.penstock.testing.Thorough;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -134,7 +135,7 @@ class StreamEndsTest {
     @Test
     @Tag("slow")
     void stoppedAndResumedOften() {
-        stopAndResume(150, Long.getLong("penstock.stops.seed", 4));
+        stopAndResume(Thorough.times(40, 150), Long.getLong("penstock.stops.seed", 4));
     }
 
     private static void stopAndResume(int runs, long seed) {

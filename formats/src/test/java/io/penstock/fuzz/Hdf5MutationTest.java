@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.penstock.io.publish.Folder;
 import io.penstock.testing.Folders;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class Hdf5MutationTest {
 
     private static final long SEED = Long.getLong("penstock.fuzz.seed", 20261121);
-    private static final int MUTATIONS = Integer.getInteger("penstock.fuzz.mutations", 60) * 5;
+    private static final int MUTATIONS = Thorough.times("penstock.fuzz.mutations", 15, 60) * 5;
     /** Numbers that sizes, counts and addresses go wrong with. */
     private static final long[] NUMBERS = {0, 1, 2, 7, 8, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0xFFFF, 0x7FFFFFFFL,
         0x80000000L, 0xFFFFFFFFL, 1L << 40, Long.MAX_VALUE, Long.MIN_VALUE, -1, -2};

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.remote.cache.BlockCache;
 import io.penstock.testing.JavaCommand;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -28,7 +29,7 @@ class CacheProcessesTest {
     private static final int BLOCK = 1 << 16;
     private static final int BYTES = 64 * BLOCK;
     /** Whole with {@code -Dpenstock.kills=200}. */
-    private static final int KILLS = Integer.getInteger("penstock.kills", 8);
+    private static final int KILLS = Thorough.times("penstock.kills", 2, 8);
     /** At a time, while some are killed. */
     private static final int PROCESSES = KILLS < 100 ? 2 : 8;
 

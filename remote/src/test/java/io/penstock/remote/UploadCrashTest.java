@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.remote.ObjectHost.Faults;
 import io.penstock.remote.ObjectHost.RequestFault;
 import io.penstock.store.IfExists;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -32,7 +33,7 @@ class UploadCrashTest {
 
     private static final int PART = 1000;
     /** Whole with {@code -Dpenstock.kills=200}. */
-    private static final int KILLS = Integer.getInteger("penstock.kills", 6);
+    private static final int KILLS = Thorough.times("penstock.kills", 2, 6);
 
     /** What is written. */
     private enum Kind {

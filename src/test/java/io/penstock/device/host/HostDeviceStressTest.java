@@ -12,6 +12,7 @@ import io.penstock.device.DeviceEvent.EventWait;
 import io.penstock.device.DeviceStream;
 import io.penstock.device.PinnedBuffer;
 import io.penstock.testing.HeapUse;
+import io.penstock.testing.Thorough;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -229,7 +230,7 @@ class HostDeviceStressTest {
     /** Closing beside enqueueing loses nothing that was accepted. */
     @Test
     void whatWasEnqueuedBeforeTheCloseIsRun() throws InterruptedException {
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < Thorough.times(100, 300); round++) {
             try (Device device = Device.host();
                     PinnedBuffer source = device.allocatePinned(8);
                     DeviceBuffer target = device.allocate(8 * 1000)) {

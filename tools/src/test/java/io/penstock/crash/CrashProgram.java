@@ -27,7 +27,9 @@ final class CrashProgram {
 
     /** How much is tried. */
     enum Extent {
-        /** What fits a build. */
+        /** What fits a build by hand. */
+        BRIEF(6, 2, 1, 1, 0.05, 1, 1),
+        /** What fits CI. */
         BOUNDED(20, 4, 2, 1, 0.1, 1, 1),
         /** Every call in every way, every change, and many subsets. */
         CALLS(ALL, ALL, ALL, 12, 1, ALL, 1),
@@ -91,7 +93,7 @@ final class CrashProgram {
         try {
             Path inputs = Files.createDirectories(work.resolve("inputs"));
             Writers.prepare(inputs);
-            List<Writer> writers = Writers.of(inputs, extent != Extent.BOUNDED);
+            List<Writer> writers = Writers.of(inputs, extent.compareTo(Extent.BOUNDED) > 0);
             for (int i = part; i < 2 * writers.size(); i += parts) {
                 Writer writer = writers.get(i / 2);
                 if (writer.name().matches(only)) {

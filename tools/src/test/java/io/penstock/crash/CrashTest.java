@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.crash.CrashProgram.Extent;
 import io.penstock.device.cuda.ChildJvm;
 import io.penstock.testing.Modules;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,12 +35,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class CrashTest {
 
-    private static final Extent EXTENT = Extent.valueOf(System.getProperty("penstock.crash", "bounded")
-            .toUpperCase(Locale.ROOT));
+    private static final Extent EXTENT = Extent.valueOf(System.getProperty("penstock.crash",
+            Thorough.isOn() ? "bounded" : "brief").toUpperCase(Locale.ROOT));
     private static final String SEED = System.getProperty("penstock.crash.seed", "1");
     private static final String ONLY = System.getProperty("penstock.crash.only", ".*");
     private static final int PARTS = 2;
-    private static final long TIMEOUT_SECONDS = EXTENT == Extent.BOUNDED ? 900 : 6 * 3600;
+    private static final long TIMEOUT_SECONDS = EXTENT.compareTo(Extent.BOUNDED) <= 0 ? 900 : 6 * 3600;
     private static final int SHOWN_LOSSES = 40;
 
     /** What writes, moves or removes files, by the names of the JDK. */

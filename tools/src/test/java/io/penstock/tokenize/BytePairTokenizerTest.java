@@ -15,6 +15,7 @@ import com.knuddels.jtokkit.Encodings;
 import com.knuddels.jtokkit.api.Encoding;
 import com.knuddels.jtokkit.api.EncodingRegistry;
 import io.penstock.error.MalformedStoreException;
+import io.penstock.testing.Thorough;
 import io.penstock.text.Utf8;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -60,7 +61,7 @@ class BytePairTokenizerTest {
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "p50k_base", "cl100k_base", "o200k_base"})
     void hasTheIdsOfJtokkitForManyRandomTexts(String encoding) {
-        compare(encoding, Integer.getInteger("tokenizer.texts", 50_000), 2);
+        compare(encoding, Thorough.times("tokenizer.texts", 15000, 50_000), 2);
     }
 
     @ParameterizedTest

@@ -18,6 +18,7 @@ import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.store.Column;
 import io.penstock.store.Fixtures;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -40,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CachedColumnsTest {
 
     private static final int THREADS = 6;
-    private static final int READS = Integer.getInteger("penstock.reads", 600);
+    private static final int READS = Thorough.times("penstock.reads", 150, 600);
 
     @TempDir
     Path folder;

@@ -21,6 +21,7 @@ import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.RecordStore;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -44,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ParquetStoreTest {
 
     private static final long SEED = Long.getLong("penstock.fuzz.seed", 20261121);
-    private static final int MUTATIONS = Integer.getInteger("penstock.fuzz.mutations", 60);
+    private static final int MUTATIONS = Thorough.times("penstock.fuzz.mutations", 15, 60);
     private static final int ROWS = 160;
 
     @TempDir

@@ -15,6 +15,7 @@ import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.RecordBuffer;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -37,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 class WebDatasetFuzzTest {
 
     private static final long SEED = Long.getLong("penstock.fuzz.seed", 20261121);
-    private static final int MUTATIONS = Integer.getInteger("penstock.fuzz.mutations", 60);
+    private static final int MUTATIONS = Thorough.times("penstock.fuzz.mutations", 15, 60);
 
     @TempDir
     private static Path folder;

@@ -4,6 +4,7 @@ package io.penstock.io.publish;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.testing.Thorough;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class ReplacedWhileReadTest {
 
-    private static final int REPLACEMENTS = Integer.getInteger("penstock.replacements", 12);
+    private static final int REPLACEMENTS = Thorough.times("penstock.replacements", 4, 12);
     private static final int VERSIONS = 4;
 
     @TempDir

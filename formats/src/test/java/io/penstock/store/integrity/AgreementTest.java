@@ -13,6 +13,7 @@ import io.penstock.store.Progress;
 import io.penstock.store.Store;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.integrity.Verification.Fault;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -47,7 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AgreementTest {
 
     private static final long SEED = Long.getLong("penstock.agreement.seed", 20261122);
-    private static final int MUTATIONS = Integer.getInteger("penstock.agreement.mutations", 2);
+    private static final int MUTATIONS = Thorough.times("penstock.agreement.mutations", 1, 2);
     private static final String ONLY = System.getProperty("penstock.agreement.only", "");
     private static final long MOST_BYTES = 400_000;
 
