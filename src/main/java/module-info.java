@@ -40,7 +40,7 @@ module io.penstock {
     exports io.penstock.dataset.reading to
             io.penstock.tools;
     exports io.penstock.device.internal to
-            io.penstock.pictures;
+            io.penstock.media, io.penstock.pictures;
     exports io.penstock.format to
             io.penstock.formats, io.penstock.pictures, io.penstock.tools;
     exports io.penstock.format.numpy to

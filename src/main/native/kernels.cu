@@ -4,4 +4,5 @@
 #include "images.cu"
 #include "augment.cu"
 #include "framed.cu"
+#include "sound.cu"
 #include "tensors.cu"

@@ -24,4 +24,6 @@ OUTPUTS(penstock_augment_columns, WORD(Pass, more));
 OUTPUTS(penstock_augment, WORD(Pass, target));
 OUTPUTS(penstock_framed_weigh, WORD(Framed, scratch));
 OUTPUTS(penstock_framed, WORD(Framed, target), WORD(Framed, decoded));
+OUTPUTS(penstock_log_mel, WORD(LogMel, target), WORD(LogMel, most));
+OUTPUTS(penstock_log_mel_scale, WORD(LogMel, target));
 OUTPUTS(penstock_cast, WORD(Cast, target));

@@ -12,7 +12,9 @@ import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Collates samples of several fields without padding. A field of fixed shape {@code [...]} is stacked to
@@ -27,14 +29,17 @@ public final class Ragged implements Collator {
     public static final String OFFSETS_SUFFIX = "_offsets";
 
     private final long maxLength;
+    /** The most values of some fields in a batch. */
+    private final Map<String, Long> rooms;
 
-    private Ragged(long maxLength) {
+    private Ragged(long maxLength, Map<String, Long> rooms) {
         this.maxLength = maxLength;
+        this.rooms = rooms;
     }
 
     /** {@return a collator that truncates nothing} */
     public static Ragged fields() {
-        return new Ragged(Integer.MAX_VALUE);
+        return new Ragged(Integer.MAX_VALUE, Map.of());
     }
 
     /**
@@ -48,7 +53,26 @@ public final class Ragged implements Collator {
         if (maxLength < 1 || maxLength > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("samples cut to " + maxLength + ": must be 1 to " + Integer.MAX_VALUE);
         }
-        return new Ragged(maxLength);
+        return new Ragged(maxLength, Map.of());
+    }
+
+    /**
+     * {@return a collator whose batches have room for so many values of a field, instead of a batch of the longest
+     * samples} For batches that a budget bounds, as {@link ModelTokens#collator} computes it; a batch that has more is
+     * an error.
+     *
+     * @param field the name of a field of varying length
+     * @param values the most values, along the varying dimension, of all samples of a batch
+     * @throws IllegalArgumentException if there is room for none, or for more than {@link Integer#MAX_VALUE}
+     */
+    public Ragged room(String field, long values) {
+        if (values < 1 || values > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("room for " + values + " values of '" + field + "', expected 1 to "
+                    + Integer.MAX_VALUE);
+        }
+        Map<String, Long> more = new HashMap<>(rooms);
+        more.put(field, values);
+        return new Ragged(maxLength, Map.copyOf(more));
     }
 
     /**
@@ -65,7 +89,8 @@ public final class Ragged implements Collator {
                 batched.add(Stack.batched(field, batchSize));
                 continue;
             }
-            long most = Math.min(maxLength, dataset.maxLength(f)) * batchSize;
+            long most = Math.min(Math.min(maxLength, dataset.maxLength(f)) * batchSize,
+                    rooms.getOrDefault(field.name(), Long.MAX_VALUE));
             if (most > Integer.MAX_VALUE) {
                 throw new IllegalArgumentException(field + ": a batch of " + batchSize + " may have " + most
                         + " values, expected at most " + Integer.MAX_VALUE + " (cut samples, or take fewer)");
@@ -111,8 +136,8 @@ public final class Ragged implements Collator {
             Span value = in.locate(plan, i, f);
             long length = rowBytes == 0 ? 0 : Math.min(maxLength, value.byteSize() / rowBytes);
             if (count + length > room) {
-                throw new IllegalStateException("sample " + plan.sample(i) + " is longer than its dataset said: "
-                        + "no room for " + (count + length) + " values, expected at most " + room);
+                throw new IllegalStateException("sample " + plan.sample(i) + " is longer than its dataset or the "
+                        + "budget said: no room for " + (count + length) + " values, expected at most " + room);
             }
             in.copyPart(value, 0, length * rowBytes, out.segment(), values + count * rowBytes);
             count += length;

@@ -28,14 +28,18 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the packets of videos are, which frames they have, and where decoding can begin: made once from the files, so
@@ -120,8 +124,13 @@ public final class ClipIndex implements AutoCloseable {
      */
     public static ClipIndex of(Dataset samples, String field, Contents contents, long maxPixels,
             LongConsumer progress) throws IOException {
+        return of(samples, field, contents, maxPixels, progress, null);
+    }
+
+    static ClipIndex of(Dataset samples, String field, Contents contents, long maxPixels, LongConsumer progress,
+            @Nullable Duration isolation) throws IOException {
         FFmpeg.require();
-        return assemble(contents, new Maker(files(samples, field).place(), contents, maxPixels, progress)
+        return assemble(contents, new Maker(files(samples, field).place(), contents, maxPixels, progress, isolation)
                 .entries(0, samples.size()));
     }
 
@@ -141,8 +150,13 @@ public final class ClipIndex implements AutoCloseable {
      */
     public static ClipIndex save(Dataset samples, String field, Contents contents, long maxPixels,
             LongConsumer progress, Path path) throws IOException {
+        return save(samples, field, contents, maxPixels, progress, path, null);
+    }
+
+    static ClipIndex save(Dataset samples, String field, Contents contents, long maxPixels, LongConsumer progress,
+            Path path, @Nullable Duration isolation) throws IOException {
         FFmpeg.require();
-        var maker = new Maker(files(samples, field).place(), contents, maxPixels, progress);
+        var maker = new Maker(files(samples, field).place(), contents, maxPixels, progress, isolation);
         Path parts = path.resolveSibling(path.getFileName() + ".parts");
         Files.createDirectories(parts);
         List<byte[]> entries = new ArrayList<>();
@@ -201,8 +215,16 @@ public final class ClipIndex implements AutoCloseable {
      * @param contents what is indexed
      * @param maxPixels the largest frame
      * @param progress is told of each file
+     * @param isolation the CPU time of a file in a process of its own; null to read them in this one
+     * @param idle such processes that are free
      */
-    private record Maker(FieldSource.Place place, Contents contents, long maxPixels, LongConsumer progress) {
+    private record Maker(FieldSource.Place place, Contents contents, long maxPixels, LongConsumer progress,
+            @Nullable Duration isolation, Queue<IsolatedDecoder> idle) {
+
+        Maker(FieldSource.Place place, Contents contents, long maxPixels, LongConsumer progress,
+                @Nullable Duration isolation) {
+            this(place, contents, maxPixels, progress, isolation, new ConcurrentLinkedQueue<>());
+        }
 
         List<byte[]> entries(long from, long to) throws IOException {
             int count = Math.toIntExact(to - from);
@@ -214,6 +236,10 @@ public final class ClipIndex implements AutoCloseable {
                 });
             } catch (UncheckedIOException e) {
                 throw e.getCause();
+            } finally {
+                for (IsolatedDecoder one = idle.poll(); one != null; one = idle.poll()) {
+                    one.close();
+                }
             }
             return IntStream.range(0, entries.length()).mapToObj(entries::get).toList();
         }
@@ -242,10 +268,27 @@ public final class ClipIndex implements AutoCloseable {
         private void make(MemorySegment bytes, DecoderLimits limits, int i, int count,
                 AtomicReferenceArray<byte[]> entries) throws IOException {
             if (contents != Contents.SOUND) {
-                entries.set(i, VideoIndexer.index(bytes, limits));
+                entries.set(i, entry(bytes, limits, false));
             }
             if (contents != Contents.VIDEO) {
-                entries.set(contents == Contents.SOUND ? i : count + i, SoundIndexer.index(bytes, limits));
+                entries.set(contents == Contents.SOUND ? i : count + i, entry(bytes, limits, true));
+            }
+        }
+
+        private byte[] entry(MemorySegment file, DecoderLimits limits, boolean isSound) throws IOException {
+            if (isolation == null) {
+                return isSound ? SoundIndexer.index(file, limits) : VideoIndexer.index(file, limits);
+            }
+            IsolatedDecoder free = idle.poll();
+            IsolatedDecoder decoder = free == null ? new IsolatedDecoder(isolation) : free;
+            try {
+                return decoder.index(file, limits, isSound);
+            } catch (CodecException e) {
+                MessageDigest sha256 = Sha256.digest();
+                Sha256.update(sha256, file);
+                return IndexEntry.refusal(file.byteSize(), sha256.digest(), String.valueOf(e.getMessage()));
+            } finally {
+                idle.add(decoder);
             }
         }
 

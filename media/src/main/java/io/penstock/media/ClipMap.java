@@ -12,10 +12,12 @@ import io.penstock.media.ffmpeg.DecoderLimits;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decodes the clip of a sample from the bytes of its video. The session is told the sample's number first.
@@ -30,10 +32,11 @@ import java.util.random.RandomGenerator;
  * @param maxClipPackets the packets that may be decoded for a clip
  * @param decoded counts the packets that were decoded
  * @param used counts the frames that were wanted
+ * @param isolation the CPU time of a clip in a process of its own; null to decode in this one
  */
 record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, boolean isChannelsFirst,
-        boolean isUpright, DecoderLimits limits, int maxClipPackets, LongAdder decoded, LongAdder used)
-        implements SampleMap {
+        boolean isUpright, DecoderLimits limits, int maxClipPackets, LongAdder decoded, LongAdder used,
+        @Nullable Duration isolation) implements SampleMap {
 
     private static final int CHANNELS = 3;
 
@@ -67,6 +70,8 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
 
         private final ClipMap map;
         private final ClipReader reader;
+        /** Decodes instead of the reader, which then only knows the index. */
+        private final @Nullable IsolatedDecoder isolated;
         private final FramePixels pixels;
         private final FramePixels.Target target;
         private final int length;
@@ -91,6 +96,7 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
             this.map = map;
             length = map.times.frames();
             reader = new ClipReader(map.limits, map.maxClipPackets, true);
+            isolated = map.isolation == null ? null : new IsolatedDecoder(map.isolation);
             pixels = new FramePixels(map.fit);
             chosen = new int[length];
             wanted = new int[length];
@@ -264,11 +270,30 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
                 }
             }
             int count = distinct(0, all);
+            if (isolated != null) {
+                decodeIsolated(isolated, entry, in, inOffset, count);
+                return;
+            }
             long before = reader.decodedPackets();
             try {
                 reader.read(map.index.bytes(), entry, in, inOffset, wanted, count, this);
             } finally {
                 map.decoded.add(reader.decodedPackets() - before);
+            }
+        }
+
+        private void decodeIsolated(IsolatedDecoder by, long entry, MemorySegment in, long inOffset, int count)
+                throws IOException {
+            long at;
+            try {
+                at = by.frames(map.index.bytes(), entry, map.index.byteSize(map.plan.video(sample)), in, inOffset,
+                        first, end, wanted, count, rotation, map.fit, map.limits, map.maxClipPackets);
+            } finally {
+                map.decoded.add(by.decodedPackets());
+            }
+            long plane = (long) map.fit.height() * map.fit.width();
+            for (int number = 0; number < count; number++) {
+                spread(number, null, by.memory(), at + number * CHANNELS * plane);
             }
         }
 
@@ -286,6 +311,12 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
 
         @Override
         public void take(int number, Decoder decoder) throws IOException {
+            spread(number, decoder, MemorySegment.NULL, 0);
+        }
+
+        /** Puts a frame, of a decoder or decoded, where clips have it. */
+        private void spread(int number, @Nullable Decoder decoder, MemorySegment made, long madeAt) {
+            long plane = (long) map.fit.height() * map.fit.width();
             long written = -1;
             for (int i = 0; i < rows; i++) {
                 for (int t = 0; isMember[i] && t < length; t++) {
@@ -293,12 +324,14 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
                         continue;
                     }
                     long place = places[i] + t * frameStep();
-                    if (written < 0) {
+                    if (written >= 0) {
+                        copy(out, written, target.plane(), place);
+                    } else if (decoder != null) {
                         pixels.write(decoder, rotation, out, place, target);
-                        written = place;
                     } else {
-                        copy(written, place);
+                        copy(made, madeAt, plane, place);
                     }
+                    written = place;
                 }
             }
         }
@@ -308,16 +341,19 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
             return map.isChannelsFirst ? plane : plane * CHANNELS;
         }
 
-        private void copy(long from, long to) {
+        private void copy(MemorySegment from, long at, long step, long to) {
             long plane = (long) map.fit.height() * map.fit.width();
             for (int channel = 0; channel < CHANNELS; channel++) {
-                MemorySegment.copy(out, from + channel * target.plane(), out, to + channel * target.plane(), plane);
+                MemorySegment.copy(from, at + channel * step, out, to + channel * target.plane(), plane);
             }
         }
 
         @Override
         public void close() {
             reader.close();
+            if (isolated != null) {
+                isolated.close();
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ import io.penstock.store.RecordStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
@@ -51,6 +52,8 @@ public final class Clips {
     private long maxPixels = DecoderLimits.DEFAULT.maxPixels();
     private int maxClipPackets = MAX_CLIP_PACKETS;
     private @Nullable Path index;
+    /** The CPU time of a sample in a process of its own; null to decode in this one. */
+    private @Nullable Duration isolation;
     /** The length of sound; 0 for none. */
     private double seconds;
     /** The field of the sound of videos; null for clips of sound alone. */
@@ -72,6 +75,7 @@ public final class Clips {
         maxPixels = of.maxPixels;
         maxClipPackets = of.maxClipPackets;
         index = of.index;
+        isolation = of.isolation;
         seconds = of.seconds;
         soundField = of.soundField;
     }
@@ -257,6 +261,28 @@ public final class Clips {
         return clips;
     }
 
+    /** {@return clips that processes of their own decode, each with a minute of CPU time; see the other method} */
+    public Clips isolated() {
+        return isolated(IsolatedDecoder.USUAL_CPU);
+    }
+
+    /**
+     * {@return clips that processes of their own decode, one for each field and worker: for files that you do not
+     * trust} Where a file crashes a decoder, its sample is bad with that reason, and a new process decodes the next;
+     * without, it ends this process. The clips are the same. An index that is made here is made in such processes too.
+     *
+     * @param cpu the CPU time that a clip may take before its process is ended; for an index, so much for each file,
+     *     and a second more for each MiB
+     */
+    public Clips isolated(Duration cpu) {
+        if (!cpu.isPositive()) {
+            throw new IllegalArgumentException("found " + cpu + " of CPU time, expected more than 0");
+        }
+        Clips clips = new Clips(this);
+        clips.isolation = cpu;
+        return clips;
+    }
+
     private static int positive(int value, String what) {
         if (value < 1) {
             throw new IllegalArgumentException("found " + value + " for " + what + ", expected 1 or more");
@@ -295,7 +321,7 @@ public final class Clips {
         });
         var map = new ClipMap(files, plan, times, fit, isChannelsFirst, isUpright,
                 new DecoderLimits(maxPixels, DecoderLimits.DEFAULT.maxPackets()), maxClipPackets, new LongAdder(),
-                new LongAdder());
+                new LongAdder(), isolation);
         TensorSpec spec = isChannelsFirst
                 ? new TensorSpec(field, DType.U8, 3, times.frames(), fit.height(), fit.width())
                 : new TensorSpec(field, DType.U8, times.frames(), 3, fit.height(), fit.width());
@@ -317,7 +343,7 @@ public final class Clips {
             return SoundMap.starts(table, first.samples());
         });
         SoundMap map = new SoundMap(files, plan, null, first.rate(), first.channels(), first.samples(),
-                times.tooShort(), maxClipPackets, first.decoded(), first.used());
+                times.tooShort(), maxClipPackets, first.decoded(), first.used(), isolation);
         return new ClipDataset(samples, of, List.of(spec(field, map)), List.of(map), files, plan, map.decoded(),
                 map.used(), this.toString());
     }
@@ -340,7 +366,7 @@ public final class Clips {
                             + " channels, expected at most 2 GiB");
                 }
                 return new SoundMap(files, plan, frames, table.rate, table.channels, (int) count, times.tooShort(),
-                        maxClipPackets, decoded, used);
+                        maxClipPackets, decoded, used, isolation);
             } catch (CodecException e) {
                 reason = String.valueOf(e.getMessage());
             }
@@ -355,8 +381,8 @@ public final class Clips {
 
     private ClipIndex openIndex() throws IOException {
         if (index == null || !Files.exists(index)) {
-            return index == null ? ClipIndex.of(samples, field, contents(), maxPixels, _ -> { })
-                    : ClipIndex.save(samples, field, contents(), maxPixels, _ -> { }, index);
+            return index == null ? ClipIndex.of(samples, field, contents(), maxPixels, _ -> { }, isolation)
+                    : ClipIndex.save(samples, field, contents(), maxPixels, _ -> { }, index, isolation);
         }
         ClipIndex opened = ClipIndex.open(index);
         if (opened.size() != samples.size()) {

@@ -18,6 +18,7 @@ import io.penstock.sampling.KeyedRandom;
 import io.penstock.store.Column;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -51,8 +52,11 @@ public final class SoundDecoder implements Decoder {
     private final int rate;
     private final boolean isResampled;
     private final @Nullable SoundSteps steps;
+    /** The CPU time of a file in a process of its own; null to decode in this one. */
+    private final @Nullable Duration isolation;
 
-    private SoundDecoder(int channels, int rate, boolean isResampled, @Nullable SoundSteps steps) {
+    private SoundDecoder(int channels, int rate, boolean isResampled, @Nullable SoundSteps steps,
+            @Nullable Duration isolation) {
         if (channels < 0 || channels > 64 || rate < 1) {
             throw new IllegalArgumentException("found " + channels + " channels of " + rate
                     + " samples a second, expected 1 to 64 of 1 or more");
@@ -61,6 +65,7 @@ public final class SoundDecoder implements Decoder {
         this.rate = rate;
         this.isResampled = isResampled;
         this.steps = steps;
+        this.isolation = isolation;
     }
 
     /**
@@ -71,7 +76,7 @@ public final class SoundDecoder implements Decoder {
      * @throws IllegalArgumentException if the rate is below 1
      */
     public static SoundDecoder mono(int rate) {
-        return new SoundDecoder(0, rate, false, null);
+        return new SoundDecoder(0, rate, false, null, null);
     }
 
     /**
@@ -86,7 +91,7 @@ public final class SoundDecoder implements Decoder {
         if (channels == 0) {
             throw new IllegalArgumentException("found 0 channels, expected 1 to 64");
         }
-        return new SoundDecoder(channels, rate, false, null);
+        return new SoundDecoder(channels, rate, false, null, null);
     }
 
     /**
@@ -99,7 +104,7 @@ public final class SoundDecoder implements Decoder {
         if (channels != 0) {
             throw new IllegalStateException("found a decoder to " + channels + " channels, expected one to their mean");
         }
-        return new SoundDecoder(channels, rate, true, steps);
+        return new SoundDecoder(channels, rate, true, steps, isolation);
     }
 
     /**
@@ -114,7 +119,17 @@ public final class SoundDecoder implements Decoder {
             throw new IllegalArgumentException("found " + behind + ", expected steps that do not draw");
         }
         behind.after(samples(""));
-        return new SoundDecoder(channels, rate, isResampled, behind);
+        return new SoundDecoder(channels, rate, isResampled, behind, isolation);
+    }
+
+    /**
+     * {@return the decoder in a process of its own for each worker, for files that you do not trust} Where a file
+     * crashes FFmpeg, its sample is bad with that reason, and a new process decodes the next. A file that takes over a
+     * minute of CPU time is bad too. The samples are the same. WAV and AIFF, which no library reads, stay in this
+     * process.
+     */
+    public SoundDecoder isolated() {
+        return new SoundDecoder(channels, rate, isResampled, steps, IsolatedDecoder.USUAL_CPU);
     }
 
     private TensorSpec samples(String name) {
@@ -157,6 +172,7 @@ public final class SoundDecoder implements Decoder {
         private final boolean isResampled;
         private final @Nullable SoundSteps steps;
         private final SoundStep.@Nullable Applier applier;
+        private final @Nullable IsolatedDecoder isolated;
         private final Map<Integer, Resampling> resamplings = new HashMap<>();
         private final KeyedRandom random = new KeyedRandom(0, 0);
         private final PcmReader pcm = new PcmReader();
@@ -183,6 +199,7 @@ public final class SoundDecoder implements Decoder {
             isResampled = decoder.isResampled;
             steps = decoder.steps;
             applier = steps == null ? null : steps.open();
+            isolated = decoder.isolation == null ? null : new IsolatedDecoder(decoder.isolation);
         }
 
         @Override
@@ -208,8 +225,12 @@ public final class SoundDecoder implements Decoder {
             long hash = KeyedRandom.hash(file);
             if (size != storedBytes || hash != storedHash) {
                 storedBytes = -1;
-                try (SoundReader reader = SoundReader.open(file)) {
-                    values = read(reader);
+                if (isolated != null) {
+                    values = read(isolated, file);
+                } else {
+                    try (SoundReader reader = SoundReader.open(file)) {
+                        values = read(reader);
+                    }
                 }
                 storedBytes = size;
                 storedHash = hash;
@@ -245,6 +266,14 @@ public final class SoundDecoder implements Decoder {
             }
             resampling = known;
             return known;
+        }
+
+        /** Takes what another process has decoded, and resampled. */
+        private long read(IsolatedDecoder by, MemorySegment file) throws IOException {
+            long bytes = by.wholeSound(file, channels, rate, isResampled);
+            MemorySegment.copy(by.memory(), IsolatedDecoder.behind(file), samples.of(bytes), 0, bytes);
+            fileRate = rate;
+            return bytes / Float.BYTES;
         }
 
         private long read(SoundReader reader) throws IOException {
@@ -352,6 +381,9 @@ public final class SoundDecoder implements Decoder {
             resamplings.values().forEach(of -> of.applier.close());
             if (applier != null) {
                 applier.close();
+            }
+            if (isolated != null) {
+                isolated.close();
             }
             samples.close();
             mixed.close();

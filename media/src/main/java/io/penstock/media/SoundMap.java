@@ -9,6 +9,7 @@ import io.penstock.error.CodecException;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
@@ -27,9 +28,11 @@ import org.jspecify.annotations.Nullable;
  * @param maxClipPackets the packets that may be decoded for a clip
  * @param decoded counts the packets that were decoded
  * @param used counts the packets that have wanted samples
+ * @param isolation the CPU time of a clip in a process of its own; null to decode in this one
  */
 record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int rate, int channels, int samples,
-        TooShort tooShort, int maxClipPackets, LongAdder decoded, LongAdder used) implements SampleMap {
+        TooShort tooShort, int maxClipPackets, LongAdder decoded, LongAdder used,
+        @Nullable Duration isolation) implements SampleMap {
 
     @Override
     public void map(Tensor in, RandomGenerator random, Tensor out) {
@@ -57,6 +60,8 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
 
         private final SoundMap map;
         private final SoundClipReader reader;
+        /** Decodes instead of the reader, which then only knows the index. */
+        private final @Nullable IsolatedDecoder isolated;
         private final PacketTable video = new PacketTable();
         private long sample;
         /** Of {@link #begin}: the first sample, and the part of the clip that there is sound for. */
@@ -68,6 +73,7 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
         Session(SoundMap map) {
             this.map = map;
             reader = new SoundClipReader(map.maxClipPackets);
+            isolated = map.isolation == null ? null : new IsolatedDecoder(map.isolation);
         }
 
         @Override
@@ -111,17 +117,40 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
                 out.asSlice(outOffset, outBytes).fill((byte) 0);
             }
             if (from < to) {
-                long before = reader.decodedPackets();
-                try {
-                    reader.read(map.index.bytes(), map.index.soundOffset(map.plan.video(sample)), in, inOffset,
-                            (int) (start + from), to - from, out, outOffset + (long) from * Float.BYTES, channelBytes);
-                } finally {
-                    map.decoded.add(reader.decodedPackets() - before);
-                }
+                decode(in, inOffset, out, outOffset + (long) from * Float.BYTES, channelBytes);
                 map.used.add(reader.packets((int) (start + from), to - from));
             }
             if (map.times == null && map.tooShort == TooShort.WRAP) {
                 wrap(to, out, outOffset, channelBytes);
+            }
+        }
+
+        private void decode(MemorySegment in, long inOffset, MemorySegment out, long outOffset, long channelBytes)
+                throws IOException {
+            long file = map.plan.video(sample);
+            int sampleOfFile = (int) (start + from);
+            if (isolated == null) {
+                long before = reader.decodedPackets();
+                try {
+                    reader.read(map.index.bytes(), map.index.soundOffset(file), in, inOffset, sampleOfFile, to - from,
+                            out, outOffset, channelBytes);
+                } finally {
+                    map.decoded.add(reader.decodedPackets() - before);
+                }
+                return;
+            }
+            long first = reader.begin(sampleOfFile, to - from);
+            long at;
+            try {
+                at = isolated.sound(map.index.bytes(), map.index.soundOffset(file), map.index.soundByteSize(file), in,
+                        inOffset, first, reader.end(), sampleOfFile, to - from, map.channels, map.maxClipPackets);
+            } finally {
+                map.decoded.add(isolated.decodedPackets());
+            }
+            long bytes = (long) (to - from) * Float.BYTES;
+            for (int channel = 0; channel < map.channels; channel++) {
+                MemorySegment.copy(isolated.memory(), at + channel * bytes, out, outOffset + channel * channelBytes,
+                        bytes);
             }
         }
 
@@ -165,6 +194,9 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
         @Override
         public void close() {
             reader.close();
+            if (isolated != null) {
+                isolated.close();
+            }
         }
     }
 

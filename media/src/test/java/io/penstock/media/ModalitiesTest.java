@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.collate.Collator;
+import io.penstock.collate.ModelTokens;
 import io.penstock.collate.Ragged;
 import io.penstock.collate.Stack;
 import io.penstock.collate.StackAndPad;
@@ -25,6 +26,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.media.ffmpeg.Ffmpeg;
 import io.penstock.memory.DType;
 import io.penstock.pictures.ImageDecoder;
+import io.penstock.sampling.TokenBudget;
 import io.penstock.store.RecordStore;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
@@ -33,6 +35,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -154,6 +157,53 @@ final class ModalitiesTest {
                 assertArrayEquals(new int[] {0, 5, 22, 22}, ints(batch, "txt_offsets"));
                 assertEquals("a dogtwo cats on a mat", new String(ints(batch, "txt"), 0, 22));
             }
+        }
+    }
+
+    /** Patches of pictures, frames of sound and ids of text, under one budget, in one slab without padding. */
+    @Test
+    void oneBudgetOfTokensForThreeModalities() throws IOException {
+        Ffmpeg.assume();
+        int records = 12;
+        byte[] sound = VideoFixture.resource("flac-s16-16k-mono.flac");
+        try (var writer = WebDatasetWriter.create(folder.resolve("s-%04d.tar"), 100, 1 << 30);
+                Arena arena = Arena.ofConfined()) {
+            for (int i = 0; i < records; i++) {
+                writer.write("k" + i, Map.of("jpg", inNative(arena, jpeg(20 * i)), "flac", inNative(arena, sound),
+                        "txt", inNative(arena, "x".repeat(3 * i).getBytes(StandardCharsets.UTF_8))));
+            }
+            writer.commit();
+        }
+        try (RecordStore store = RecordStore.open(folder)) {
+            Dataset samples = RecordFields.of(store).and("jpg", ImageDecoder.rgb(28, 42))
+                    .and("flac", SoundDecoder.mono(16_000)).and("txt", IDS);
+            ModelTokens tokens = ModelTokens.of(samples).each("jpg", 14 * 14 * 3).each("flac", 320).each("txt", 1);
+            long soundSamples = SoundWindowsTest.whole(inNative(Arena.ofAuto(), sound)).length;
+            long others = 6 + Math.ceilDiv(soundSamples, 320);
+            assertEquals(others, tokens.applyAsLong(0));
+            assertEquals(others + 33, tokens.applyAsLong(11));
+            TokenBudget budget = TokenBudget.sum(4 * others + 20).maxSamples(8);
+            List<String> seen = new ArrayList<>();
+            try (DataLoader loader = DataLoader.builder(samples).tokenBudget(budget, tokens)
+                    .collator(tokens.collator(budget)).endEpoch(1).workers(2).open()) {
+                while (loader.hasNext()) {
+                    try (Batch batch = loader.next()) {
+                        int[] flac = ints(batch, "flac_offsets");
+                        int[] txt = ints(batch, "txt_offsets");
+                        long sum = 0;
+                        for (int row = 0; row < batch.count(); row++) {
+                            sum += 6 + Math.ceilDiv(flac[row + 1] - flac[row], 320) + txt[row + 1] - txt[row];
+                            seen.add((batch.tensor("jpg").row(row).segment().get(JAVA_BYTE, 300) & 0xFF) / 10 + ":"
+                                    + (txt[row + 1] - txt[row]));
+                        }
+                        assertTrue(sum <= budget.tokens(), sum + " tokens");
+                        assertTrue(seen.size() == records || sum + others + 33 > budget.tokens(), sum + " tokens");
+                    }
+                }
+                assertTrue(loader.memory().slabBytes() < 4L * (soundSamples + 320) * 6 + (1 << 17),
+                        "room for the budget");
+            }
+            assertEquals(records, seen.size());
         }
     }
 

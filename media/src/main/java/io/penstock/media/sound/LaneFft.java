@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
+import java.nio.IntBuffer;
 import java.util.Arrays;
 
 /**
@@ -21,6 +22,7 @@ final class LaneFft {
     private final float[][] re;
     private final float[][] im;
     private final Stage[] stages;
+    private final int[] places;
     /** Cosine and sine of {@code 2 π k / size}. */
     private final float[] cos;
     private final float[] sin;
@@ -42,8 +44,10 @@ final class LaneFft {
         im = new float[half][LaneSums.LANES];
         power = new float[half + 1][LaneSums.LANES];
         input = new float[size][];
+        places = new int[half];
         for (int i = 0; i < half; i++) {
             int at = reversed(i, radices);
+            places[i] = at;
             input[2 * i] = re[at];
             input[2 * i + 1] = im[at];
         }
@@ -118,6 +122,16 @@ final class LaneFft {
         for (int k = 1; k <= half - k; k++) {
             pair(re[k], im[k], re[half - k], im[half - k], cos[k], sin[k], power[k], power[half - k], lanes);
         }
+    }
+
+    /** Appends what the kernel reads: where pairs of samples go, the twiddles of the passes, and the last turns. */
+    void putTables(IntBuffer words) {
+        words.put(places);
+        for (Stage stage : stages) {
+            LaneSums.put(words, stage.twiddles);
+        }
+        LaneSums.put(words, cos);
+        LaneSums.put(words, sin);
     }
 
     private void butterfly(Stage stage, int at, int twiddle, int lanes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
+import java.nio.IntBuffer;
 import java.util.Arrays;
 
 /**
@@ -13,6 +14,13 @@ final class LaneSums {
     static final int LANES = 128;
 
     private LaneSums() {
+    }
+
+    /** Appends values as their bits. */
+    static void put(IntBuffer words, float... values) {
+        for (float value : values) {
+            words.put(Float.floatToRawIntBits(value));
+        }
     }
 
     /**

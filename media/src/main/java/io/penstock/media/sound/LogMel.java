@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
+import io.penstock.device.DeviceStage;
 import io.penstock.error.CodecException;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.IntBuffer;
+import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /**
@@ -18,6 +21,8 @@ import java.util.random.RandomGenerator;
  * within 2e-5 of the definition in {@code f64} for a chirp with noise, 1.3e-4 for a clean one, as torch's are. A clip
  * with a sample that is not finite, or so large that its power is not, is a bad sample. Frames of zeros alone cost
  * nothing.
+ *
+ * <p>Workers compute it as a step, or the device as a {@link #stage}, with the same bits.
  */
 public final class LogMel implements SoundStep {
 
@@ -47,6 +52,18 @@ public final class LogMel implements SoundStep {
         return new LogMel(bands);
     }
 
+    /**
+     * A loader stage that computes the spectrogram on the device, of a field {@code f32[B, n]}: {@code
+     * onDevice(LogMel.whisper(80).stage("flac"))}. Its results are those of the step, bit for bit; a clip that would be
+     * a bad sample is all NaN.
+     *
+     * @param field the field's name
+     * @return the stage; its single output, {@code f32[B, bands, n / 160]}, replaces the field
+     */
+    public DeviceStage stage(String field) {
+        return new MelStage(this, field);
+    }
+
     @Override
     public String name() {
         return "logMel";
@@ -69,11 +86,12 @@ public final class LogMel implements SoundStep {
     }
 
     @Override
-    public Applier open() {
+    public Frames open() {
         return new Frames(plan);
     }
 
-    private static final class Frames implements Applier {
+    /** For one thread. */
+    static final class Frames implements Applier {
 
         private final MelFrames mel;
         private final int bands;
@@ -89,6 +107,13 @@ public final class LogMel implements SoundStep {
         @Override
         public void apply(MemorySegment in, long inOffset, long values, RandomGenerator random, MemorySegment out,
                 long outOffset) throws IOException {
+            if (!compute(in, inOffset, values, out, outOffset)) {
+                throw new CodecException("samples whose power is not finite", "samples from -1 to 1");
+            }
+        }
+
+        /** Computes a clip, and returns whether all powers are finite. If not, the result is NaN. */
+        boolean compute(MemorySegment in, long inOffset, long values, MemorySegment out, long outOffset) {
             float[] mirrored = samples.read(in, inOffset, values, SIZE / 2);
             int frames = (int) (values / HOP);
             int length = Samples.count((long) frames * bands);
@@ -104,17 +129,28 @@ public final class LogMel implements SoundStep {
                     System.arraycopy(mel.bands[m], 0, result, m * frames + frame, lanes);
                 }
             }
-            scale(result, length, most - 8);
+            boolean isFinite = most < Float.POSITIVE_INFINITY;
+            if (isFinite) {
+                scale(result, length, most - 8);
+            } else {
+                Arrays.fill(result, 0, length, Float.NaN);
+            }
             Samples.write(result, 0, length, out, outOffset);
+            return isFinite;
         }
 
-        /** Replaces powers by their logarithms, and returns the greatest. */
+        /** Appends what the kernel reads: {@code MelTables} of {@code sound.cu}. */
+        void putTables(IntBuffer words) {
+            mel.putTables(log10, words);
+        }
+
+        /** Replaces powers by their logarithms, and returns the greatest; infinity if a power is not finite. */
         private float logarithms(float[] row, int lanes) {
             for (int l = 0; l < lanes; l++) {
                 row[l] = Math.max(row[l], LEAST);
             }
             if (!log10.apply(row, lanes)) {
-                throw new CodecException("samples whose power is not finite", "samples from -1 to 1");
+                return Float.POSITIVE_INFINITY;
             }
             float most = row[0];
             for (int l = 1; l < lanes; l++) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
+import java.nio.IntBuffer;
+
 /**
  * Logarithms of positive finite {@code f32}, by integers and multiplications alone, so that C2 vectorizes them and
  * other processors give the same bits; for one thread.
@@ -46,6 +48,12 @@ final class Logarithm {
         }
         apply(bits, values, lanes, octave, octaveRest, terms);
         return most < INFINITY;
+    }
+
+    /** Appends what the kernel reads. */
+    void putTables(IntBuffer words) {
+        LaneSums.put(words, octave, octaveRest);
+        LaneSums.put(words, terms);
     }
 
     private static void apply(int[] bits, float[] out, int lanes, float octave, float rest, float[] terms) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
+import java.nio.IntBuffer;
 import java.util.Arrays;
 
 /**
@@ -115,6 +116,12 @@ final class MelFilters {
     float weight(int band, int bin) {
         int at = bin - firsts[band];
         return at < 0 || at >= begins[band + 1] - begins[band] ? 0 : weights[begins[band] + at];
+    }
+
+    /** Appends what the kernel reads: where the weights of each band begin, its first frequency, the weights. */
+    void putTables(IntBuffer words) {
+        words.put(begins).put(firsts);
+        LaneSums.put(words, weights);
     }
 
     /** Sums powers to bands; a band without weights is 0. */

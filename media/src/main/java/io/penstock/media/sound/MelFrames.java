@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
+import java.nio.IntBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,14 @@ final class MelFrames {
             floats[i] = (float) values[i];
         }
         return floats;
+    }
+
+    /** Appends what the kernel reads: the window, the transform's tables, those of a logarithm, the filters'. */
+    void putTables(Logarithm logarithm, IntBuffer words) {
+        LaneSums.put(words, plan.window);
+        fft.putTables(words);
+        logarithm.putTables(words);
+        plan.filters.putTables(words);
     }
 
     /** Computes {@link #bands} of some frames, the first of which begins at an index. */
