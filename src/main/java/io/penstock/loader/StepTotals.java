@@ -38,6 +38,8 @@ final class StepTotals {
     private @Nullable BatchSampler planned;
     private List<BatchSampler> ranks = List.of();
     private BatchPlan plan = new BatchPlan(1);
+    /** The first batch of the step that was counted last; -1 if there is none. */
+    private long counted = -1;
     private long samples;
     private long sum;
 
@@ -86,14 +88,18 @@ final class StepTotals {
     }
 
     private void count(BatchSampler batches, long number) {
+        long first = number - number % batchesOfStep;
+        if (planned == batches && counted == first) {
+            return;
+        }
         if (planned != batches) {
             ranks = IntStream.range(0, batches.shard().worldSize()).mapToObj(batches::ofRank).toList();
             plan = new BatchPlan(batches.batchSize());
             planned = batches;
         }
+        counted = -1;
         samples = 0;
         sum = 0;
-        long first = number - number % batchesOfStep;
         for (long batch = first; batch < first + batchesOfStep; batch++) {
             for (int rank = 0; rank < ranks.size(); rank++) {
                 ranks.get(rank).plan(batch, plan);
@@ -103,5 +109,6 @@ final class StepTotals {
                 }
             }
         }
+        counted = first;
     }
 }

@@ -18,7 +18,7 @@ import java.util.function.LongUnaryOperator;
  *
  * <p>Immutable and thread-safe.
  */
-public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, BudgetBatches, WorkBatches {
+public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, CountedBatches {
 
     /** A run ends after this many consecutive epochs without a batch. */
     public static final int MOST_EMPTY_EPOCHS = 64;
@@ -33,6 +33,34 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
             Positions.checkSize(sampler.size());
             return new Settings(sampler, new OrderCache(sampler), Objects.requireNonNull(shard, "shard"), false, "", 0,
                     0, List.of(), "");
+        }
+
+        Settings withShard(Shard of) {
+            return new Settings(sampler, orders, of, dropsLast, dataset, startEpoch, startPosition, lanes, chain);
+        }
+
+        Settings withoutLast() {
+            return new Settings(sampler, orders, shard, true, dataset, startEpoch, startPosition, lanes, chain);
+        }
+
+        Settings withDataset(String fingerprint) {
+            return new Settings(sampler, orders, shard, dropsLast, fingerprint, startEpoch, startPosition, lanes,
+                    chain);
+        }
+
+        Settings withChain(String delivered) {
+            return new Settings(sampler, orders, shard, dropsLast, dataset, startEpoch, startPosition, lanes,
+                    delivered);
+        }
+
+        /** A run that starts at a position, or a place of an edited order, and has delivered nothing before. */
+        Settings from(long epoch, long position, List<LaneState> startLanes) {
+            return new Settings(sampler, orders, shard, dropsLast, dataset, epoch, position, startLanes, "");
+        }
+
+        /** A run with another order, from its beginning. */
+        Settings withSampler(Sampler other) {
+            return new Settings(other, new OrderCache(other), shard, dropsLast, dataset, 0, 0, List.of(), "");
         }
 
         String lastDropped() {
@@ -158,8 +186,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @throws IllegalArgumentException if batches have a fixed size, and an epoch has none
      */
     public BatchSampler droppingLast() {
-        return with(new Settings(settings.sampler, settings.orders, shard, true, settings.dataset, startEpoch,
-                settings.startPosition, settings.lanes, settings.chain));
+        return with(settings.withoutLast());
     }
 
     /**
@@ -174,9 +201,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     }
 
     final Settings ofOther(int rank) {
-        return new Settings(settings.sampler, settings.orders, new Shard(rank, shard.worldSize(), shard.tail()),
-                settings.dropsLast, settings.dataset, startEpoch, settings.startPosition, settings.lanes,
-                settings.chain);
+        return settings.withShard(new Shard(rank, shard.worldSize(), shard.tail()));
     }
 
     /**
@@ -186,9 +211,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @return a batch sampler that writes it into states and rejects states with another
      */
     public BatchSampler withDataset(String fingerprint) {
-        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast,
-                Objects.requireNonNull(fingerprint, "fingerprint"), startEpoch, settings.startPosition,
-                settings.lanes, settings.chain));
+        return with(settings.withDataset(Objects.requireNonNull(fingerprint, "fingerprint")));
     }
 
     /**
@@ -221,8 +244,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         if (position < 0 || position >= size) {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (size - 1));
         }
-        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, epoch,
-                position, lanes, ""));
+        return with(settings.from(epoch, position, lanes));
     }
 
     /** Starts at the next position that is given, in a later epoch if none is left in this one. */
@@ -237,8 +259,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
             in++;
             place = 0;
         }
-        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset, in,
-                place, lanes, ""));
+        return with(settings.from(in, place, lanes));
     }
 
     /**
@@ -255,9 +276,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         if (this instanceof BudgetBatches.Arriving) {
             throw new IllegalArgumentException("found edits of a stream, expected stores: a stream has no index");
         }
-        Sampler sampler = EditedSampler.of(settings.sampler, edits);
-        return with(new Settings(sampler, new OrderCache(sampler), shard, settings.dropsLast, settings.dataset, 0, 0,
-                List.of(), ""));
+        return with(settings.withSampler(EditedSampler.of(settings.sampler, edits)));
     }
 
     /** {@return the edits of the run, in the order in which they were made} */
@@ -565,8 +584,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @return a batch sampler that writes it into the state before the first batch
      */
     public BatchSampler withChain(String chain) {
-        return with(new Settings(settings.sampler, settings.orders, shard, settings.dropsLast, settings.dataset,
-                startEpoch, settings.startPosition, settings.lanes, chain));
+        return with(settings.withChain(chain));
     }
 
     /** {@return the digest of what the run has delivered before; empty if none is kept} */

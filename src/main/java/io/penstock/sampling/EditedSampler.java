@@ -12,6 +12,7 @@ import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -40,9 +41,24 @@ final class EditedSampler implements Sampler {
     private final List<Edit> cuts;
     /** The samples that are left out: the first of each range, the index after its last, and its edit in the cuts. */
     private final TreeMap<Long, long[]> samples = new TreeMap<>();
+    /** What is given again in each epoch, in the order of their positions. */
+    private final Map<Long, List<Again>> again = new HashMap<>();
     private final @Nullable Until until;
     /** From this epoch on all epochs have one size. */
     private final long alikeFrom;
+
+    /** Positions that an edit gives again: from the first one on, behind all before it. */
+    private record Again(Repeat edit, long first) {
+
+        long end() {
+            return first + edit.end() - edit.from();
+        }
+
+        /** Whether they are the end of the epoch, instead of being given before an earlier position. */
+        boolean isLast() {
+            return edit.position() >= first;
+        }
+    }
 
     private EditedSampler(Sampler base, Sampler drawn, List<Edit> edits, byte[] digest) {
         this.base = base;
@@ -56,7 +72,11 @@ final class EditedSampler implements Sampler {
         for (int i = 0; i < cuts.size(); i++) {
             switch (cuts.get(i)) {
                 case Excise cut -> alike = Math.max(alike, cut.ofEpoch() + 1);
-                case Repeat repeat -> alike = Math.max(alike, repeat.epoch() + 1);
+                case Repeat repeat -> {
+                    List<Again> of = again.computeIfAbsent(repeat.epoch(), _ -> new ArrayList<>());
+                    of.add(new Again(repeat, of.isEmpty() ? base.size() : of.getLast().end()));
+                    alike = Math.max(alike, repeat.epoch() + 1);
+                }
                 case ExciseSamples cut -> {
                     exclude(cut.from(), cut.end(), i);
                     alike = hasInverse() ? Math.max(alike, cut.epoch() + 1) : Sampler.MAX_SIZE;
@@ -234,23 +254,38 @@ final class EditedSampler implements Sampler {
         return fingerprint();
     }
 
+    private List<Again> again(long epoch) {
+        return again.getOrDefault(epoch, List.of());
+    }
+
+    /** Returns which of those that are given again a position is one of; their number if it is behind all. */
+    private static int indexOf(List<Again> all, long position) {
+        int low = 0;
+        int high = all.size();
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (all.get(middle).end() <= position) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
     /** Returns the sample at a position, which may be one of those that are given again. */
     private long sample(long epoch, long position) {
         if (position < size()) {
             return orders.of(epoch).at(position);
         }
-        long first = size();
-        for (Edit edit : cuts) {
-            if (edit instanceof Repeat repeat && repeat.epoch() == epoch) {
-                long length = repeat.end() - repeat.from();
-                if (position < first + length) {
-                    return sample(repeat.ofEpoch(), repeat.from() + position - first);
-                }
-                first += length;
-            }
+        List<Again> all = again(epoch);
+        int index = indexOf(all, position);
+        if (index == all.size()) {
+            throw new IndexOutOfBoundsException("position " + position + " of epoch " + epoch + ", expected 0 to "
+                    + ((index == 0 ? size() : all.getLast().end()) - 1));
         }
-        throw new IndexOutOfBoundsException("position " + position + " of epoch " + epoch + ", expected 0 to "
-                + (first - 1));
+        Again of = all.get(index);
+        return sample(of.edit.ofEpoch(), of.edit.from() + position - of.first);
     }
 
     /**
@@ -258,25 +293,14 @@ final class EditedSampler implements Sampler {
      * they are given before.
      */
     long drawAt(long epoch, long position) {
+        List<Again> all = again(epoch);
         long at = position;
         while (at >= size()) {
-            long first = size();
-            for (Edit edit : cuts) {
-                if (edit instanceof Repeat repeat && repeat.epoch() == epoch) {
-                    long length = repeat.end() - repeat.from();
-                    if (at >= first && at < first + length) {
-                        if (repeat.position() >= first) {
-                            return size();                  // they are the end of the epoch
-                        }
-                        at = repeat.position();
-                        break;
-                    }
-                    first += length;
-                }
-            }
-            if (at >= first) {
+            int index = indexOf(all, at);
+            if (index == all.size() || all.get(index).isLast()) {
                 return size();
             }
+            at = all.get(index).edit.position();
         }
         return at;
     }
@@ -299,19 +323,16 @@ final class EditedSampler implements Sampler {
 
     /** Returns the position after those that are given again together with one: that were put in at the same place. */
     private long endOfRepeat(long epoch, long position) {
-        long end = size();
-        long at = -1;
-        for (Edit edit : cuts) {
-            if (edit instanceof Repeat repeat && repeat.epoch() == epoch) {
-                long before = repeat.position() >= end ? size() : repeat.position();
-                if (position < end && before != at) {
-                    break;
-                }
-                at = before;
-                end += repeat.end() - repeat.from();
-            }
+        List<Again> all = again(epoch);
+        int last = indexOf(all, position);
+        while (last + 1 < all.size() && before(all.get(last + 1)) == before(all.get(last))) {
+            last++;
         }
-        return end;
+        return last < all.size() ? all.get(last).end() : all.isEmpty() ? size() : all.getLast().end();
+    }
+
+    private long before(Again of) {
+        return of.isLast() ? size() : of.edit.position();
     }
 
     @Override
@@ -454,12 +475,9 @@ final class EditedSampler implements Sampler {
                     }
                 }
             }
-            long end = size();
-            for (Edit edit : cuts) {
-                if (edit instanceof Repeat repeat && repeat.epoch() == epoch) {
-                    for (long position = repeat.from(); position < repeat.end(); position++) {
-                        addHit(hits, end++, sample(repeat.ofEpoch(), position));
-                    }
+            for (Again of : again(epoch)) {
+                for (long position = of.first; position < of.end(); position++) {
+                    addHit(hits, position, sample(epoch, position));
                 }
             }
             return hits;

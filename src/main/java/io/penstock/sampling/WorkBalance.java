@@ -100,24 +100,53 @@ public record WorkBalance(int ranks, int batchSize, int steps, boolean isAlike) 
         Objects.requireNonNull(costs, "costs");
         long count = Math.min(mostSteps, order.size() / stepSize());
         long[] samples = new long[batchSize];
-        double sum = 0;
-        double worst = 0;
+        var sum = new EvennessSum(ranks);
         for (long step = 0; step < count; step++) {
-            long total = 0;
-            long slowest = 0;
             for (int rank = 0; rank < ranks; rank++) {
                 order.fill(step * stepSize() + rank, ranks, batchSize, samples);
                 long work = 0;
                 for (long sample : samples) {
                     work += costs.applyAsLong(sample);
                 }
-                total += work;
-                slowest = Math.max(slowest, work);
+                sum.add(work);
             }
+            sum.endStep();
+        }
+        return sum.evenness();
+    }
+
+    /** Sums up how even steps are, one after the other. */
+    static final class EvennessSum {
+
+        private final int ranks;
+        private long steps;
+        private double sum;
+        private double worst;
+        private long total;
+        private long slowest;
+
+        EvennessSum(int ranks) {
+            this.ranks = ranks;
+        }
+
+        /** Adds the work of one rank in this step. */
+        void add(long work) {
+            total += work;
+            slowest = Math.max(slowest, work);
+        }
+
+        void endStep() {
             double over = total == 0 ? 1 : slowest * (double) ranks / total;
             sum += over;
             worst = Math.max(worst, over);
+            steps++;
+            total = 0;
+            slowest = 0;
         }
-        return new Evenness(count, count == 0 ? 1 : sum / count, count == 0 ? 1 : worst);
+
+        /** Returns the evenness of the steps that have ended. */
+        Evenness evenness() {
+            return new Evenness(steps, steps == 0 ? 1 : sum / steps, steps == 0 ? 1 : worst);
+        }
     }
 }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
-import io.penstock.internal.PrefixSums;
 import java.util.Arrays;
 
 /**
  * Batches of about the same work: those that {@link WorkBins} dealt, of which each step takes the next one for each
  * rank. Where a step begins is found by counting the batches of windows in order, as far as requested.
  */
-final class WorkBatches extends BatchSampler {
+final class WorkBatches extends CountedBatches {
 
     private final WorkBudget budget;
     private final RecentValues<Epoch> epochs;
-    /** The number of steps in each known epoch from the start epoch on. */
-    private volatile PrefixSums epochSteps = PrefixSums.of(new long[1]);
 
     private WorkBatches(Settings settings, WorkBudget budget, RecentValues<Epoch> epochs) {
         super(settings);
@@ -69,8 +66,8 @@ final class WorkBatches extends BatchSampler {
     }
 
     @Override
-    boolean isLast(long epoch, long index) {
-        return !epochs.of(epoch).has(index + 1);
+    boolean has(long epoch, long index) {
+        return epochs.of(epoch).has(index);
     }
 
     @Override
@@ -95,45 +92,10 @@ final class WorkBatches extends BatchSampler {
         return epochs.of(epoch).steps();
     }
 
+    /** Does not occur: every epoch has a batch. */
     @Override
-    public long epochOf(long number, long endEpoch) {
-        checkNumber(number);
-        while (true) {
-            PrefixSums known = epochSteps;
-            int last = known.runs();
-            if (number < known.total()) {
-                return Math.min(startEpoch + known.runOf(number), endEpoch);
-            }
-            if (startEpoch + last >= endEpoch) {
-                return endEpoch;
-            }
-            if (epochs.of(startEpoch + last).has(number - known.total())) {
-                return startEpoch + last;
-            }
-            extend(last);
-        }
-    }
-
-    private synchronized void extend(int last) {
-        PrefixSums known = epochSteps;
-        if (known.runs() == last) {
-            long steps = epochs.of(startEpoch + last).steps();
-            epochSteps = PrefixSums.ofLengths(last + 1, epoch -> epoch < last ? known.length(epoch) : steps);
-        }
-    }
-
-    /** Every epoch has a batch. */
-    @Override
-    public void requireBatch(long endEpoch) {
-    }
-
-    @Override
-    public long firstBatchOf(long epoch) {
-        checkStarted(epoch);
-        while (epoch - startEpoch > epochSteps.runs()) {
-            extend(epochSteps.runs());
-        }
-        return epochSteps.start((int) (epoch - startEpoch));
+    String noBatch(long firstEpoch, long lastEpoch) {
+        return "no batch in epochs " + firstEpoch + " to " + lastEpoch;
     }
 
     @Override

@@ -127,25 +127,14 @@ final class WorkBins implements Order {
         private long[] work = new long[0];
         private long[][] sums = new long[0][];
         private long[][] greatest = new long[0][];
-        /** The bins that are not full: the one with the least work first. */
-        private int[] heap = new int[0];
-        private int heapSize;
         private int[] passed = new int[0];
 
         Deal(WorkBudget budget, long[] inOrder) {
             this.budget = budget;
+            CostlyFirst sorted = CostlyFirst.of(inOrder, budget.costs());
             int count = inOrder.length;
-            long[] keys = new long[count];
-            for (int i = 0; i < count; i++) {           // the most costly first, equal ones by position
-                keys[i] = (WorkBalancedSampler.MAX_COST - 1 - budget.cost(inOrder[i])) * WorkBalance.MAX_WINDOW + i;
-            }
-            Arrays.sort(keys);
-            samples = new long[count];
-            costs = new long[count];
-            for (int i = 0; i < count; i++) {
-                samples[i] = inOrder[(int) (keys[i] & WorkBalance.MAX_WINDOW - 1)];
-                costs[i] = WorkBalancedSampler.MAX_COST - 1 - (keys[i] >>> 24);
-            }
+            samples = sorted.samples();
+            costs = sorted.costs();
             limits = budget.limits().toArray(WorkBudget.Limit[]::new);
             sizes = new long[limits.length][count];
             least = new long[limits.length][count + 1];
@@ -180,30 +169,28 @@ final class WorkBins implements Order {
             work = new long[count];
             sums = new long[limits.length][count];
             greatest = new long[limits.length][count];
-            heap = new int[count];
-            Arrays.setAll(heap, bin -> bin);            // of equal work: a heap already
-            heapSize = count;
+            IntHeap open = open(count);
             passed = new int[count];
             for (int i = 0; i < samples.length; i++) {
                 int passedOver = 0;
-                while (heapSize > 0 && !fits(heap[0], i)) {
-                    int bin = pop();
+                while (!open.isEmpty() && !fits(open.top(), i)) {
+                    int bin = open.pop();
                     if (mayFit(bin, i + 1)) {
                         passed[passedOver++] = bin;
                     }
                 }
-                if (heapSize == 0) {
+                if (open.isEmpty()) {
                     return false;
                 }
-                int bin = heap[0];
+                int bin = open.top();
                 add(bin, i);
                 if (mayFit(bin, i + 1)) {
-                    sink();
+                    open.sink();
                 } else {
-                    pop();
+                    open.pop();
                 }
                 while (passedOver > 0) {
-                    push(passed[--passedOver]);
+                    open.push(passed[--passedOver]);
                 }
             }
             return true;
@@ -249,42 +236,19 @@ final class WorkBins implements Order {
             }
         }
 
-        /** An empty bin before others of no work, then by number. */
-        private boolean isBefore(int a, int b) {
-            return work[a] != work[b] ? work[a] < work[b] : counts[a] != counts[b] ? counts[a] < counts[b] : a < b;
-        }
-
-        private int pop() {
-            int bin = heap[0];
-            heap[0] = heap[--heapSize];
-            sink();
-            return bin;
-        }
-
-        private void push(int bin) {
-            int at = heapSize++;
-            while (at > 0 && isBefore(bin, heap[(at - 1) / 2])) {
-                heap[at] = heap[(at - 1) / 2];
-                at = (at - 1) / 2;
-            }
-            heap[at] = bin;
-        }
-
-        private void sink() {
-            int moved = heap[0];
-            int at = 0;
-            while (2 * at + 1 < heapSize) {
-                int child = 2 * at + 1;
-                if (child + 1 < heapSize && isBefore(heap[child + 1], heap[child])) {
-                    child++;
+        /** The bins that are not full: the least work first, an empty one before others of no work, then by number. */
+        private IntHeap open(int count) {
+            var heap = new IntHeap(count) {
+                @Override
+                boolean isBefore(int a, int b) {
+                    return work[a] != work[b] ? work[a] < work[b] : counts[a] != counts[b] ? counts[a] < counts[b]
+                            : a < b;
                 }
-                if (!isBefore(heap[child], moved)) {
-                    break;
-                }
-                heap[at] = heap[child];
-                at = child;
+            };
+            for (int bin = 0; bin < count; bin++) {
+                heap.append(bin);
             }
-            heap[at] = moved;
+            return heap;
         }
 
         /** The bins with the most work first, equal ones by number. */

@@ -179,29 +179,23 @@ public record WorkBudget(LongUnaryOperator costs, int group, int batchSize, int 
         int ranks = batches.shard().worldSize();
         List<BatchSampler> all = IntStream.range(0, ranks).mapToObj(batches::ofRank).toList();
         BatchPlan plan = new BatchPlan(batches.batchSize());
-        double sum = 0;
-        double worst = 0;
-        long step = 0;
-        for (; step < mostSteps && batches.epochOf(step, batches.startEpoch() + 1) == batches.startEpoch(); step++) {
-            long total = 0;
-            long slowest = 0;
+        var sum = new WorkBalance.EvennessSum(ranks);
+        for (long step = 0; step < mostSteps
+                && batches.epochOf(step, batches.startEpoch() + 1) == batches.startEpoch(); step++) {
             for (BatchSampler rank : all) {
                 rank.plan(step, plan);
                 if (plan.firstPosition() >= batches.sampler().size()) {
-                    return new WorkBalance.Evenness(step, step == 0 ? 1 : sum / step, step == 0 ? 1 : worst);
+                    return sum.evenness();
                 }
                 long work = 0;
                 for (int row = 0; row < plan.count(); row++) {
                     work += costs.applyAsLong(plan.sample(row));
                 }
-                total += work;
-                slowest = Math.max(slowest, work);
+                sum.add(work);
             }
-            double over = total == 0 ? 1 : slowest * (double) ranks / total;
-            sum += over;
-            worst = Math.max(worst, over);
+            sum.endStep();
         }
-        return new WorkBalance.Evenness(step, step == 0 ? 1 : sum / step, step == 0 ? 1 : worst);
+        return sum.evenness();
     }
 
     int window() {
@@ -209,6 +203,6 @@ public record WorkBudget(LongUnaryOperator costs, int group, int batchSize, int 
     }
 
     long cost(long sample) {
-        return WorkBalancedSampler.cost(costs, sample);
+        return CostlyFirst.cost(costs, sample);
     }
 }

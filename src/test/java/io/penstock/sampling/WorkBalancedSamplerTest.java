@@ -187,7 +187,7 @@ class WorkBalancedSamplerTest {
     void whatIsOutOfRangeIsRefused() {
         Sampler base = Sampler.sequential(10);
         WorkBalance balance = WorkBalance.of(2, 2);
-        for (long cost : new long[] {-1, WorkBalancedSampler.MAX_COST}) {
+        for (long cost : new long[] {-1, CostlyFirst.MAX_COST}) {
             var error = assertThrows(IllegalArgumentException.class,
                     () -> Sampler.workBalanced(base, s -> s == 7 ? cost : s, balance, 0));
             assertTrue(error.getMessage().startsWith("sample 7 has cost " + cost), error.getMessage());
@@ -198,7 +198,7 @@ class WorkBalancedSamplerTest {
         assertThrows(IllegalArgumentException.class, () -> balance.over(0));
         assertThrows(IllegalArgumentException.class, () -> balance.over(1 << 23));
         assertEquals(1, WorkBalance.of(1 << 12, 1 << 12).steps());
-        long most = WorkBalancedSampler.MAX_COST - 1;
+        long most = CostlyFirst.MAX_COST - 1;
         assertEquals(10, Arrays.stream(epoch(Sampler.workBalanced(base, _ -> most, balance, 0), 0)).distinct().count());
     }
 
