@@ -30,6 +30,8 @@ final class EditedSampler implements Sampler {
 
     private static final int SCANNED_AT_ONCE = 4096;
     private static final int DIGEST_DIGITS = 16;
+    /** Of a stream's records each one's place is computed. */
+    private static final int MOST_RECORDS = 1 << 20;
 
     private final Sampler base;
     /** The order with the weights that were changed. */
@@ -131,9 +133,15 @@ final class EditedSampler implements Sampler {
                 throw new IllegalArgumentException("steps are given again in a stream, expected stores: its records are"
                         + " not kept");
             }
+            if (edit instanceof ExciseSamples cut && cut.end() - cut.from() > MOST_RECORDS) {
+                throw new IllegalArgumentException("records " + cut.from() + " to " + (cut.end() - 1) + " of a stream,"
+                        + " expected at most " + MOST_RECORDS + " at once; leave out their steps");
+            }
             if (edit instanceof Reweigh change && change.weights().size() > stream.weights().size()) {
-                throw new IllegalArgumentException(change.weights().size() + " weights of a stream of "
-                        + stream.weights().size() + " mixed sources, expected at most one for each");
+                throw new IllegalArgumentException(stream.weights().isEmpty()
+                        ? "weights were changed in a stream that is not a mixture: " + stream.fingerprint()
+                        : change.weights().size() + " weights of a stream, expected at most one for each of the "
+                                + stream.weights().size() + " sources that it mixes");
             }
         }
     }
