@@ -60,7 +60,8 @@ public final class MappedFile implements AutoCloseable {
     final FileUsers users = new FileUsers();
     /** Whether the whole file was fetched. */
     private volatile boolean whole;
-    private volatile boolean warm;
+    /** Null until somebody asks: a short command never does. */
+    private volatile @Nullable Boolean warm;
     private volatile long refreshedNanos;
 
     private MappedFile(Mapping mapping, Arena arena, MemorySegment segment, int fd,
@@ -75,7 +76,6 @@ public final class MappedFile implements AutoCloseable {
         this.segment = segment;
         this.pages = new PageCache(segment, mapping.path, fd);
         this.watch = new ChangeWatch(this, fd, mapping.path, status);
-        this.warm = looksWarm();
         this.refreshedNanos = System.nanoTime();
         this.leak = Leak.watch(this, "file", location);
     }
@@ -410,9 +410,17 @@ public final class MappedFile implements AutoCloseable {
         return isMemory || pages.isWarm() && fetcher.isPresent(0, segment.byteSize());
     }
 
-    /** Tells whether most of the file was in the page cache at the last {@link #refresh}, and no byte was missing. */
+    /**
+     * Tells whether most of the file was in the page cache at the last {@link #refresh}, or at the first call, and no
+     * byte was missing.
+     */
     boolean isWarm() {
-        return warm;
+        Boolean known = warm;
+        if (known == null) {
+            known = looksWarm();
+            warm = known;
+        }
+        return known;
     }
 
     /** Starts fetching the missing bytes of a range, whose end may be after the file's; tells whether none was. */

@@ -68,7 +68,7 @@ final class PageCache {
     }
 
     private boolean has(long offset, MemorySegment flag) {
-        return Posix.isResident(mapping.asSlice(offset & -Posix.PAGE_BYTES, 1), flag);
+        return Posix.isResident(mapping.asSlice(offset & -Posix.pageBytes(), 1), flag);
     }
 
     /** Advises the OS about the pages of a range; tells whether it took the advice. */
@@ -76,7 +76,7 @@ final class PageCache {
         if (!Posix.AVAILABLE || bytes == 0) {
             return false;
         }
-        long pageStart = offset & -Posix.PAGE_BYTES;
+        long pageStart = offset & -Posix.pageBytes();
         MemorySegment pages = mapping.asSlice(pageStart, offset + bytes - pageStart);
         boolean taken = Posix.madvise(pages, advice.madvise);
         if (fd >= 0 && advice.fadvise >= 0 && advice != Advice.WILL_NEED) {

@@ -53,8 +53,8 @@ public final class ReadAhead {
         if (!cold || length <= 0) {
             return;
         }
-        long from = offset & -Posix.PAGE_BYTES;
-        long to = (offset + length + Posix.PAGE_BYTES - 1) & -Posix.PAGE_BYTES;
+        long from = offset & -Posix.pageBytes();
+        long to = (offset + length + Posix.pageBytes() - 1) & -Posix.pageBytes();
         if (from >= begin && from <= end) {
             end = Math.max(end, to);
             joined++;

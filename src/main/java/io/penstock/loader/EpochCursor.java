@@ -156,7 +156,9 @@ final class EpochCursor {
                 throw new LoaderInterruptedException(nextBatch);
             }
             lease = delivery.lend(run, nextBatch, stream);
-            if (ledger != null) {
+            if (ledger != null && nextBatch == cutBatch) {
+                ledger.delivered(lease.holder().plan, cutSamples);
+            } else if (ledger != null) {
                 ledger.delivered(lease.holder().plan);
             }
             advance();
@@ -165,7 +167,9 @@ final class EpochCursor {
             long failed = nextBatch;
             advance();
             failure.checkOpen();                        // whoever closes the loader ends what is being made
-            if (ledger != null) {
+            if (ledger != null && failed == cutBatch) {
+                ledger.failed(failed, cutSamples);
+            } else if (ledger != null) {
                 ledger.failed(failed);
             }
             throw passedOver.reason();

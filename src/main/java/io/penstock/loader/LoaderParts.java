@@ -250,7 +250,6 @@ final class LoaderParts {
         if (settings.ledger == null) {
             return null;
         }
-        LoaderLimits.check(arrivals.isEmpty(), "ledger", "a stream", "a dataset with an index");
         if (before != null) {
             before.begin(batches);
             return before;

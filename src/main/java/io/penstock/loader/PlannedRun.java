@@ -61,7 +61,8 @@ final class PlannedRun extends Run {
             return 0;
         }
         long wanted = batches.positionsOf(number);
-        long there = arrivals.await(batches.epochOf(number), batches.positionOf(number), wanted, isOver, waited);
+        long there = batches.positionsWithin(number, arrivals.await(batches.epochOf(number),
+                batches.positionOf(number), batches.spanOf(number), isOver, waited));
         if (batches.countOf(number, there) == 0) {
             return 0;
         }

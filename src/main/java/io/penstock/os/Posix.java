@@ -75,35 +75,64 @@ public final class Posix {
     public static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
-    /** The size of a page; 4096 if it is unknown. */
-    public static final long PAGE_BYTES = AVAILABLE ? pageBytes() : 4096;
+    private static final Linker.Option STATE = Linker.Option.captureCallState("errno");
 
-    /** The functions, looked up on the first call, because only {@linkplain #AVAILABLE some} systems have them. */
-    private static final class Calls {
+    // Functions are bound on the first call, because only some systems have them, and in groups, because a short command
+    // would otherwise spend more time on binding than on what it does.
 
-        private static final Linker LINKER = Linker.nativeLinker();
-        private static final Linker.Option STATE = Linker.Option.captureCallState("errno");
+    private static final class Files {
 
-        static final MethodHandle OPEN = bind(LINKER, "open",
-                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), STATE, Linker.Option.firstVariadicArg(2));
-        static final MethodHandle CLOSE = bind(LINKER, "close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-        static final MethodHandle PREAD = bind(LINKER, "pread",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), STATE);
-        static final MethodHandle MMAP = bind(LINKER, "mmap",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG), STATE);
-        static final MethodHandle MUNMAP = bind(LINKER, "munmap",
-                FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-        static final MethodHandle MADVISE = bind(LINKER, "madvise",
-                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
-        static final MethodHandle FADVISE = bind(LINKER, "posix_fadvise",
-                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-        static final MethodHandle MINCORE = bind(LINKER, "mincore",
-                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
-        static final MethodHandle STRERROR = bind(LINKER, "strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+        static final MethodHandle OPEN = bind("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT), STATE,
+                Linker.Option.firstVariadicArg(2));
+        static final MethodHandle CLOSE = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
         /** Null if the C library has no such call. */
-        static final @Nullable MethodHandle STATX = LINKER.defaultLookup().find("statx").isEmpty() ? null
-                : bind(LINKER, "statx",
-                        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
+        static final @Nullable MethodHandle STATX = Linker.nativeLinker().defaultLookup().find("statx").isEmpty() ? null
+                : bind("statx", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS));
+    }
+
+    private static final class Reads {
+
+        static final MethodHandle PREAD = bind("pread",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), STATE);
+        static final MethodHandle FADVISE = bind("posix_fadvise",
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+        static final MethodHandle MINCORE = bind("mincore",
+                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
+    }
+
+    private static final class Mappings {
+
+        static final MethodHandle MMAP = bind("mmap",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG), STATE);
+        static final MethodHandle MUNMAP = bind("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    }
+
+    private static final class Advice {
+
+        static final MethodHandle MADVISE = bind("madvise",
+                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    }
+
+    private static final class Messages {
+
+        static final MethodHandle STRERROR = bind("strerror", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    }
+
+    private static final class Page {
+
+        static final long BYTES = AVAILABLE ? bytes() : 4096;
+
+        private static long bytes() {
+            try {
+                return (long) bind("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT)).invokeExact(SC_PAGESIZE);
+            } catch (Throwable t) {
+                throw DowncallFailure.of(t);
+            }
+        }
+    }
+
+    private static MethodHandle bind(String name, FunctionDescriptor type, Linker.Option... options) {
+        return bind(Linker.nativeLinker(), name, type, options);
     }
 
     @SuppressWarnings("restricted")
@@ -111,13 +140,9 @@ public final class Posix {
         return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type, options);
     }
 
-    private static long pageBytes() {
-        try {
-            return (long) bind(Linker.nativeLinker(), "sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT))
-                    .invokeExact(SC_PAGESIZE);
-        } catch (Throwable t) {
-            throw DowncallFailure.of(t);
-        }
+    /** {@return the size of a page; 4096 if it is unknown} */
+    public static long pageBytes() {
+        return Page.BYTES;
     }
 
     private static VarHandle statusField(String name) {
@@ -139,7 +164,7 @@ public final class Posix {
             MemorySegment state = arena.allocate(CALL_STATE);
             byte[] name = PathBytes.of(path);
             MemorySegment text = arena.allocate(name.length + 1L).copyFrom(MemorySegment.ofArray(name));
-            int fd = (int) Calls.OPEN.invokeExact(state, text,
+            int fd = (int) Files.OPEN.invokeExact(state, text,
                     mode | O_CLOEXEC | O_NONBLOCK);
             if (fd < 0) {
                 throw openFailure(path, errno(state));
@@ -164,7 +189,7 @@ public final class Posix {
     @SuppressWarnings("restricted")
     public static String message(int errno) {
         try {
-            MemorySegment text = (MemorySegment) Calls.STRERROR.invokeExact(errno);
+            MemorySegment text = (MemorySegment) Messages.STRERROR.invokeExact(errno);
             return text.reinterpret(MAX_MESSAGE_BYTES).getString(0);
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
@@ -173,7 +198,7 @@ public final class Posix {
 
     public static void close(int fd) {
         try {
-            int _ = (int) Calls.CLOSE.invokeExact(fd);
+            int _ = (int) Files.CLOSE.invokeExact(fd);
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
         }
@@ -181,12 +206,12 @@ public final class Posix {
 
     /** Returns the status of an open file; null if the OS does not tell. */
     public static @Nullable FileStatus status(int fd) {
-        if (!AVAILABLE || Calls.STATX == null) {
+        if (!AVAILABLE || Files.STATX == null) {
             return null;
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment status = arena.allocate(STATUS);
-            if ((int) Calls.STATX.invokeExact(fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
+            if ((int) Files.STATX.invokeExact(fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
                     status) != 0) {
                 return null;
             }
@@ -210,7 +235,7 @@ public final class Posix {
             throw new IllegalArgumentException("read into " + target + ": expected native memory, writable and alive");
         }
         try {
-            long read = (long) Calls.PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
+            long read = (long) Reads.PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
             return read >= 0 ? read : -errno(state);
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
@@ -265,7 +290,7 @@ public final class Posix {
     /** Frees mapped pages and their addresses, which nobody may use any more. */
     public static void unmapPages(long address, long bytes) {
         try {
-            int _ = (int) Calls.MUNMAP.invokeExact(address, bytes);
+            int _ = (int) Mappings.MUNMAP.invokeExact(address, bytes);
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
         }
@@ -279,7 +304,7 @@ public final class Posix {
     private static long map(long address, long bytes, int protection, int flags, int fd, long fileOffset) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            long mapped = (long) Calls.MMAP.invokeExact(state, address, bytes, protection, flags, fd, fileOffset);
+            long mapped = (long) Mappings.MMAP.invokeExact(state, address, bytes, protection, flags, fd, fileOffset);
             return mapped == -1 ? -errno(state) : mapped;
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
@@ -289,7 +314,7 @@ public final class Posix {
     /** Returns whether the OS took the advice. The address must be at a page's start. */
     public static boolean madvise(MemorySegment range, int advice) {
         try {
-            return (int) Calls.MADVISE.invokeExact(range, range.byteSize(), advice) == 0;
+            return (int) Advice.MADVISE.invokeExact(range, range.byteSize(), advice) == 0;
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
         }
@@ -297,7 +322,7 @@ public final class Posix {
 
     public static boolean fadvise(int fd, long offset, long bytes, int advice) {
         try {
-            return (int) Calls.FADVISE.invokeExact(fd, offset, bytes, advice) == 0;
+            return (int) Reads.FADVISE.invokeExact(fd, offset, bytes, advice) == 0;
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
         }
@@ -306,7 +331,7 @@ public final class Posix {
     /** Tells whether the page at a segment's start is in memory. The address must be at a page's start. */
     public static boolean isResident(MemorySegment page, MemorySegment oneByte) {
         try {
-            return (int) Calls.MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
+            return (int) Reads.MINCORE.invokeExact(page, page.byteSize(), oneByte) == 0
                     && (oneByte.get(JAVA_BYTE, 0) & 1) == 1;
         } catch (Throwable t) {
             throw DowncallFailure.of(t);

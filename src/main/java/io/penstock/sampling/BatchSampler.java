@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * Groups a sampler's order into the batches of one rank: first the rest of the start epoch from the start position,
@@ -247,7 +248,16 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         return with(settings.from(epoch, position, lanes));
     }
 
-    /** Starts at the next position that is given, in a later epoch if none is left in this one. */
+    /** Whether the samples are those of a stream. */
+    private boolean isArriving() {
+        return settings.sampler instanceof ArrivingSampler
+                || settings.sampler instanceof EditedSampler edited && edited.base() instanceof ArrivingSampler;
+    }
+
+    /**
+     * Starts at the next position that is given, in a later epoch if none is left in this one. A stream starts behind
+     * the one given before, as its lanes do.
+     */
     private BatchSampler startingAt(EditedSampler edited, long epoch, long position, List<LaneState> lanes) {
         EditedOrder order = (EditedOrder) order(epoch);
         if (position < 0 || position >= order.end()) {
@@ -255,7 +265,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         }
         long in = epoch;
         long place = edited.placeOf(order, epoch, position);
-        while (place == sizeOf(in) && in + 1 < Math.min(edited.endEpoch(), edited.alikeFrom() + 1)) {
+        while (!isArriving() && place == sizeOf(in) && in + 1 < Math.min(edited.endEpoch(), edited.alikeFrom() + 1)) {
             in++;
             place = 0;
         }
@@ -267,14 +277,15 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      *
      * @param edits the edits, in the order in which they were made; none for the run without any
      * @throws IllegalArgumentException if the order cannot have them: weights of an order that is not a mixture, or of
-     *     more sources than it has, or edits of a stream
+     *     more sources than it has, steps of a stream again, or edits of a stream with a token budget
      */
     public BatchSampler edited(List<Edit> edits) {
         if (edits.isEmpty() && edits().isEmpty()) {
             return this;
         }
         if (this instanceof BudgetBatches.Arriving) {
-            throw new IllegalArgumentException("found edits of a stream, expected stores: a stream has no index");
+            throw new IllegalArgumentException("found edits of a stream with a token budget, expected batches of a fixed"
+                    + " size, or stores");
         }
         return with(settings.withSampler(EditedSampler.of(settings.sampler, edits)));
     }
@@ -300,6 +311,29 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     }
 
     /**
+     * {@return the position from which weights can change in a run that is at a position: that one, or in a stream one
+     * that no record was read behind}
+     *
+     * @param epoch the epoch
+     * @param position a position of this run
+     * @param lanes where each lane of the stream continues there
+     */
+    public PositionRange drawFrom(long epoch, long position, List<LaneState> lanes) {
+        long draw = drawAt(epoch, position);
+        long in = epoch;
+        Sampler base = settings.sampler instanceof EditedSampler edited ? edited.base() : settings.sampler;
+        if (base instanceof ArrivingSampler stream) {
+            long place = stream.unreadFrom(epoch * size + position, lanes);
+            in = place / size;
+            draw = place % size;
+        } else if (draw >= size) {
+            in++;
+            draw = 0;
+        }
+        return new PositionRange(in, draw, draw + 1);
+    }
+
+    /**
      * {@return the position after all of an epoch: its size, and the number of positions that are given again}
      *
      * @param epoch the epoch
@@ -317,6 +351,12 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      */
     public double[] weights(long epoch, long position) {
         Sampler drawn = settings.sampler instanceof EditedSampler edited ? edited.drawn() : settings.sampler;
+        if (drawn instanceof ArrivingSampler stream && !stream.weights().isEmpty()) {
+            List<Double> changed = settings.sampler instanceof EditedSampler edited ? edited.lastWeights() : null;
+            List<Double> weights = changed == null ? stream.weights() : changed;
+            return IntStream.range(0, stream.weights().size()).mapToDouble(source -> source < weights.size()
+                    ? weights.get(source) : 0).toArray();
+        }
         if (!(drawn instanceof Mixture mixture)) {
             throw new IllegalArgumentException("found the order " + drawn.fingerprint() + ", expected a mixture");
         }
@@ -376,6 +416,13 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         return ranges;
     }
 
+    /**
+     * Returns the position behind the one at the place before, in a stream: where its lanes are, which have not read on.
+     */
+    private long behind(long epoch, long place) {
+        return place == 0 ? 0 : position(epoch, place - 1) + 1;
+    }
+
     /** Returns how many positions of an epoch are given. */
     final long sizeOf(long epoch) {
         return settings.sampler instanceof EditedSampler ? order(epoch).size() : size;
@@ -410,7 +457,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @throws RuntimeException as {@link #plan(long, BatchPlan)}
      */
     public void plan(long number, long there, BatchPlan into) {
-        plan(number, into, Math.min(size, positionOf(number) + there), countOf(number, there),
+        plan(number, into, Math.min(sizeOf(epochOf(number)), placeOf(number) + there), countOf(number, there),
                 Supply.ARRIVING);
     }
 
@@ -566,6 +613,41 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
                 - begin(epoch, number - firstBatchOf(epoch)));
     }
 
+    /**
+     * {@return how many positions there are from the first to the last of a batch, over all ranks: more than
+     * {@link #positionsOf} if some between them are left out}
+     *
+     * @param number the batch's number in this run, from 0
+     */
+    public long spanOf(long number) {
+        long places = positionsOf(number);
+        return places == 0 ? 0 : position(epochOf(number), placeOf(number) + places - 1) + 1 - positionOf(number);
+    }
+
+    /**
+     * {@return how many of a batch's positions are among the first of its {@linkplain #spanOf span}}
+     *
+     * @param number the batch's number in this run, from 0
+     * @param span positions from its first one on
+     */
+    public long positionsWithin(long number, long span) {
+        if (span == 0 || !(settings.sampler instanceof EditedSampler)) {
+            return span;
+        }
+        return ((EditedOrder) order(epochOf(number))).placeOf(positionOf(number) + span, size) - placeOf(number);
+    }
+
+    /**
+     * {@return the position that follows a batch of a stream that ends within it}
+     *
+     * @param number the batch's number in this run, from 0
+     * @param there how many samples exist from the batch's first position on, over all ranks
+     */
+    public long positionAfter(long number, long there) {
+        long given = Math.min(there, (long) countOf(number, there) * shard.worldSize());
+        return given == 0 ? positionOf(number) : position(epochOf(number), placeOf(number) + given - 1) + 1;
+    }
+
     /** {@return the epoch that the run starts in} */
     public long startEpoch() {
         return startEpoch;
@@ -573,6 +655,9 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
 
     /** {@return the position in the start epoch that the run starts at, over all ranks} */
     public long startPosition() {
+        if (isArriving()) {
+            return behind(startEpoch, settings.startPosition);
+        }
         return settings.sampler instanceof EditedSampler edited && settings.startPosition >= sizeOf(startEpoch)
                 ? edited.endPosition(startEpoch) : position(startEpoch, settings.startPosition);
     }
@@ -662,9 +747,10 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         long epoch = epochOf(number);
         long index = number - firstBatchOf(epoch);
         if (!isLast(epoch, index)) {
-            return position(epoch, begin(epoch, index + 1));
+            return isArriving() ? behind(epoch, begin(epoch, index + 1)) : position(epoch, begin(epoch, index + 1));
         }
-        return settings.sampler instanceof EditedSampler edited ? edited.endPosition(epoch) : 0;
+        long end = settings.sampler instanceof EditedSampler edited ? edited.endPosition(epoch) : 0;
+        return end > 0 && isArriving() ? behind(epoch, sizeOf(epoch)) : end;
     }
 
     /** {@return the most samples per rank and step: the greatest {@link BatchPlan#count()}} */

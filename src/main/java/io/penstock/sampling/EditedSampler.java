@@ -30,6 +30,8 @@ final class EditedSampler implements Sampler {
 
     private static final int SCANNED_AT_ONCE = 4096;
     private static final int DIGEST_DIGITS = 16;
+    /** Of a stream's records each one's place is computed. */
+    private static final int MOST_RECORDS = 1 << 20;
 
     private final Sampler base;
     /** The order with the weights that were changed. */
@@ -79,7 +81,8 @@ final class EditedSampler implements Sampler {
                 }
                 case ExciseSamples cut -> {
                     exclude(cut.from(), cut.end(), i);
-                    alike = hasInverse() ? Math.max(alike, cut.epoch() + 1) : Sampler.MAX_SIZE;
+                    alike = base instanceof ArrivingSampler stream ? Math.max(alike, lastEpoch(stream, cut) + 1)
+                            : hasInverse() ? Math.max(alike, cut.epoch() + 1) : Sampler.MAX_SIZE;
                 }
                 case Until end -> last = end;
                 case Reweigh _ -> { }
@@ -87,6 +90,14 @@ final class EditedSampler implements Sampler {
         }
         this.until = last;
         this.alikeFrom = last == null ? alike : Math.max(alike, last.endEpoch() + 1);
+    }
+
+    private static long lastEpoch(ArrivingSampler stream, ExciseSamples cut) {
+        long last = cut.epoch();
+        for (long sample = cut.from(); sample < cut.end(); sample++) {
+            last = Math.max(last, stream.placeOf(sample) / stream.size());
+        }
+        return last;
     }
 
     /** Returns an order with edits, in place of those that it may have. */
@@ -106,9 +117,33 @@ final class EditedSampler implements Sampler {
             digest = known.digest;
         }
         List<Edit> added = edits.subList(from, edits.size());
-        drawn = reweighed(drawn, edits, added);
+        if (base instanceof ArrivingSampler stream) {
+            checkStream(stream, added);
+        } else {
+            drawn = reweighed(drawn, edits, added);
+        }
         digest = digest(digest, added);
         return new EditedSampler(base, drawn, List.copyOf(edits), digest);
+    }
+
+    /** The source of a stream draws by changed weights itself. */
+    private static void checkStream(ArrivingSampler stream, List<Edit> edits) {
+        for (Edit edit : edits) {
+            if (edit instanceof Repeat) {
+                throw new IllegalArgumentException("steps are given again in a stream, expected stores: its records are"
+                        + " not kept");
+            }
+            if (edit instanceof ExciseSamples cut && cut.end() - cut.from() > MOST_RECORDS) {
+                throw new IllegalArgumentException("records " + cut.from() + " to " + (cut.end() - 1) + " of a stream,"
+                        + " expected at most " + MOST_RECORDS + " at once; leave out their steps");
+            }
+            if (edit instanceof Reweigh change && change.weights().size() > stream.weights().size()) {
+                throw new IllegalArgumentException(stream.weights().isEmpty()
+                        ? "weights were changed in a stream that is not a mixture: " + stream.fingerprint()
+                        : change.weights().size() + " weights of a stream, expected at most one for each of the "
+                                + stream.weights().size() + " sources that it mixes");
+            }
+        }
     }
 
     /** Adds the changes of weights in the order of their draws, of equal ones the last one made. */
@@ -192,6 +227,12 @@ final class EditedSampler implements Sampler {
     /** Returns the order as the program gave it. */
     Sampler base() {
         return base;
+    }
+
+    /** Returns the weights that edits gave a stream's sources last; null if none did. */
+    @Nullable List<Double> lastWeights() {
+        return edits.stream().filter(Reweigh.class::isInstance).map(edit -> ((Reweigh) edit).weights())
+                .reduce((_, later) -> later).orElse(null);
     }
 
     Sampler drawn() {
@@ -348,6 +389,7 @@ final class EditedSampler implements Sampler {
     private final class Given implements Order {
 
         private final long epoch;
+        private final boolean isStream = base instanceof ArrivingSampler && !samples.isEmpty();
 
         Given(long epoch) {
             this.epoch = epoch;
@@ -360,12 +402,31 @@ final class EditedSampler implements Sampler {
 
         @Override
         public long at(long position) {
-            return sample(epoch, position);
+            return checked(position, sample(epoch, position));
         }
 
         @Override
         public void fill(long first, long stride, int count, long[] into) {
             orders.of(epoch).fill(first, stride, count, into);
+            if (isStream) {
+                for (int i = 0; i < count; i++) {
+                    checked(first + i * stride, into[i]);
+                }
+            }
+        }
+
+        /** A record of a stream comes elsewhere than expected if its window was cut short, or a lane ended before. */
+        private long checked(long position, long sample) {
+            int number = isStream ? excludedBy(sample) : -1;
+            if (number >= 0) {
+                Edit edit = cuts.get(number);
+                if (epoch > edit.epoch() || epoch == edit.epoch() && position >= edit.position()) {
+                    throw new IllegalStateException("record " + sample + " is left out, but comes at position "
+                            + position + " of epoch " + epoch + ": its window was not full, or a lane had ended; leave"
+                            + " out its step instead");
+                }
+            }
+            return sample;
         }
     }
 
@@ -457,7 +518,17 @@ final class EditedSampler implements Sampler {
             for (Map.Entry<Long, long[]> range : samples.entrySet()) {
                 inRanges += range.getValue()[0] - range.getKey();
             }
-            if (hasInverse() && inRanges < size() / 4) {
+            if (base instanceof ArrivingSampler stream) {
+                samples.forEach((from, range) -> {
+                    for (long sample = from; sample < range[0]; sample++) {
+                        long position = stream.placeOf(sample) - epoch * size();
+                        if (position >= 0 && position < size()) {
+                            hits.add(new long[] {position, position + 1, range[1]});
+                        }
+                    }
+                });
+                hits.sort((a, b) -> Long.compare(a[0], b[0]));
+            } else if (hasInverse() && inRanges < size() / 4) {
                 samples.forEach((from, range) -> {
                     for (long sample = from; sample < Math.min(range[0], size()); sample++) {
                         long position = order instanceof Permutation shuffled ? shuffled.positionOf(sample) : sample;

@@ -173,7 +173,17 @@ public final class Ledger implements AutoCloseable {
      * @param plan the batch, with what was put in place of bad samples
      */
     public void delivered(BatchPlan plan) {
-        add(plan, plan.valid());
+        add(plan, batches.countOf(plan.number()), plan.valid());
+    }
+
+    /**
+     * Writes down a batch that the trainer was given, and that a stream ended within.
+     *
+     * @param plan the batch
+     * @param there how many samples exist from the batch's first position on, over all ranks
+     */
+    public void delivered(BatchPlan plan, long there) {
+        add(plan, batches.countOf(plan.number(), there), plan.valid());
     }
 
     /**
@@ -182,18 +192,35 @@ public final class Ledger implements AutoCloseable {
      * @param number its number in the run
      */
     public void failed(long number) {
+        failed(number, false, 0);
+    }
+
+    /**
+     * Writes down a batch that could not be made, and that a stream ended within.
+     *
+     * @param number its number in the run
+     * @param there how many samples exist from the batch's first position on, over all ranks
+     */
+    public void failed(long number, long there) {
+        failed(number, true, there);
+    }
+
+    private void failed(long number, boolean isCut, long there) {
         BatchPlan plan = new BatchPlan(batches.batchSize());
         try {
-            batches.plan(number, plan);
+            if (isCut) {
+                batches.plan(number, there, plan);
+            } else {
+                batches.plan(number, plan);
+            }
         } catch (IllegalStateException _) {
             return;                                     // a sample above the budget: never part of a plan
         }
-        add(plan, FAILED);
+        add(plan, isCut ? batches.countOf(number, there) : batches.countOf(number), FAILED);
     }
 
-    private void add(BatchPlan plan, int valid) {
+    private void add(BatchPlan plan, int count, int valid) {
         long place = batches.placeOf(plan.number());
-        int count = batches.countOf(plan.number());
         int at = waiting.position();
         digests.extend(chain, plan.epoch(), place, (long) count * batches.shard().worldSize(), orderDigest);
         waiting.putLong(batches.positionOf(plan.number())).putLong(plan.epoch()).putLong(place)

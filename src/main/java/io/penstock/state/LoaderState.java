@@ -139,8 +139,7 @@ public record LoaderState(long epoch, long position, long seed, String sampler, 
      * @return the state after those that the ranks received
      */
     public static LoaderState after(BatchSampler batches, long number, long there) {
-        return at(batches, batches.epochOf(number), batches.positionOf(number)
-                + Math.min(there, (long) batches.countOf(number, there) * batches.shard().worldSize()));
+        return at(batches, batches.epochOf(number), batches.positionAfter(number, there));
     }
 
     private static LoaderState at(BatchSampler batches, long epoch, long position) {

@@ -163,10 +163,8 @@ public final class StateEdit {
     }
 
     private StateEdit reweighed(List<Double> weights, boolean isFeedback) {
-        long draw = edited.drawAt(state.epoch(), state.position());
-        boolean isNext = draw >= run.sampler().size();
-        return with(List.of(new Edit.Reweigh(isNext ? state.epoch() + 1 : state.epoch(), isNext ? 0 : draw, weights,
-                isFeedback)));
+        PositionRange draw = edited.drawFrom(state.epoch(), state.position(), state.lanes());
+        return with(List.of(new Edit.Reweigh(draw.epoch(), draw.from(), weights, isFeedback)));
     }
 
     private List<PositionRange> positions(long first, long last) {

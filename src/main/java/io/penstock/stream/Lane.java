@@ -184,7 +184,7 @@ final class Lane implements AutoCloseable {
             return;
         }
         if (order.isShuffled()) {
-            window.shuffle(order.seed(), window.from() * order.lanes() + number);
+            window.shuffle(order.windowOrder(window.records.count(), window.from(), number));
         }
         window.log(logged);
         next = new LaneState(number, window.to(), turns.turn(), behind, log.atStart());

@@ -2,11 +2,15 @@
 package io.penstock.stream;
 
 import io.penstock.json.Json;
+import io.penstock.sampling.Edit;
 import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Sampler;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -47,13 +51,33 @@ public final class MixtureSource implements StreamSource {
 
     private final List<StreamSource> sources;
     private final int partitions;
+    private final List<Double> weights;
     /** A mixture of datasets of one sample each: the samples are the numbers of the sources. */
     private final Mixture draws;
+    /** Ascending, from where each partition draws by other weights. */
+    private final List<Change> changes;
 
-    private MixtureSource(List<StreamSource> sources, int partitions, Mixture draws) {
+    /** Other weights from the records on that a place of the stream, of so many lanes, comes before. */
+    private record Change(long place, int lanes, Mixture draws) {
+
+        /** The first draw of a partition that has the weights. */
+        long firstDraw(int partition, int partitions) {
+            int lane = partition % lanes;
+            int ofLane = (partitions - lane + lanes - 1) / lanes;
+            return fewest(fewest(place - lane, lanes) - partition / lanes, ofLane);
+        }
+
+        private static long fewest(long records, int turns) {
+            return Math.max(0, Math.ceilDiv(records, (long) turns));
+        }
+    }
+
+    private MixtureSource(List<StreamSource> sources, int partitions, List<Double> weights, List<Change> changes) {
         this.sources = sources;
         this.partitions = partitions;
-        this.draws = draws;
+        this.weights = weights;
+        this.draws = draws(weights, sources.size());
+        this.changes = changes;
     }
 
     /**
@@ -65,9 +89,7 @@ public final class MixtureSource implements StreamSource {
      */
     public static MixtureSource of(Part... parts) {
         List<StreamSource> sources = Stream.of(parts).map(Part::source).toList();
-        Mixture.Source[] numbers = Stream.of(parts)
-                .map(part -> new Mixture.Source(Sampler.sequential(1), part.weight)).toArray(Mixture.Source[]::new);
-        var mixed = new MixtureSource(sources, 1, Mixture.of(StreamOrder.ENDLESS, numbers));
+        var mixed = new MixtureSource(sources, 1, Stream.of(parts).map(Part::weight).toList(), List.of());
         for (StreamSource source : sources) {
             if (!source.parts().equals(mixed.parts())) {
                 throw new IllegalArgumentException("found records of the parts " + source.parts() + " in "
@@ -90,7 +112,27 @@ public final class MixtureSource implements StreamSource {
             throw new IllegalArgumentException("found " + count + " partitions of a mixture, expected 1 to " + most
                     + ", as many as each source has");
         }
-        return new MixtureSource(sources, count, draws);
+        return new MixtureSource(sources, count, weights, changes);
+    }
+
+    private static Mixture draws(List<Double> weights, int sources) {
+        return Mixture.of(StreamOrder.ENDLESS, IntStream.range(0, sources)
+                .mapToObj(source -> new Mixture.Source(Sampler.sequential(1),
+                        source < weights.size() ? weights.get(source) : 0)).toArray(Mixture.Source[]::new));
+    }
+
+    /** The weights of the sources, without changes. */
+    List<Double> weights() {
+        return weights;
+    }
+
+    /** The same sources with the weights that edits give them, in place of changes that there may be. */
+    MixtureSource reweighed(List<Edit> edits, StreamOrder order) {
+        List<Change> changed = edits.stream().filter(Edit.Reweigh.class::isInstance).map(Edit.Reweigh.class::cast)
+                .map(edit -> new Change(order.place(edit.epoch(), edit.position()), order.lanes(),
+                        draws(edit.weights(), sources.size())))
+                .sorted(Comparator.comparingLong(Change::place)).toList();
+        return new MixtureSource(sources, partitions, weights, changed);
     }
 
     @Override
@@ -134,13 +176,18 @@ public final class MixtureSource implements StreamSource {
     /** Mixes some partitions of each source. */
     private final class Reader implements PartitionReader {
 
-        private final Order order = draws.epoch(0);
+        private Order order = draws.epoch(0);
+        /** The draw that is the first of the order, and the changes behind it. */
+        private long orderFrom;
+        private final Deque<Change> changesLeft = new ArrayDeque<>(changes);
+        private int partition;
         private final List<List<PartitionReader>> readers = new ArrayList<>();
         private final List<Turns> turns = new ArrayList<>();
         private final List<TurnLog> logs = new ArrayList<>();
         private long given;
 
-        void open(int partition, List<?> state) throws IOException {
+        void open(int number, List<?> state) throws IOException {
+            partition = number;
             if (!state.isEmpty() && state.size() != sources.size() + 1) {
                 throw new IllegalArgumentException("found " + state.size() + " elements");
             }
@@ -164,7 +211,13 @@ public final class MixtureSource implements StreamSource {
 
         @Override
         public Found poll(RecordBuffer into) throws IOException {
-            Found found = turns.get((int) order.at(given)).next(into);
+            for (Change next = changesLeft.peek(); next != null && next.firstDraw(partition, partitions) <= given;
+                    next = changesLeft.peek()) {
+                order = next.draws.epoch(0);
+                orderFrom = next.firstDraw(partition, partitions);
+                changesLeft.remove();
+            }
+            Found found = turns.get((int) order.at(given - orderFrom)).next(into);
             given += found == Found.RECORD ? 1 : 0;
             return found;
         }

@@ -84,7 +84,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         this.maxBytes = maxBytes;
         this.turns = new LaneTurns(0, 0, lanes, new long[lanes], _ -> null);
         this.order = new StreamOrder(windowSize, lanes, epochRecords, seed != null, seed == null ? 0 : seed,
-                patienceNanos, nanoTime, this::index);
+                patienceNanos, nanoTime, source instanceof MixtureSource mixture ? mixture.weights() : List.of(),
+                this::index);
     }
 
     @Override
@@ -150,6 +151,12 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     @Override
     public void begin(LoaderState from, Shard shard) {
         check(from);
+        if (!from.edits().isEmpty() && !areShared(shard)) {
+            throw new IllegalArgumentException(name + ": found edits of a stream of " + lanes + " lanes on "
+                    + shard.worldSize() + " ranks, expected one lane, or one rank: ranks that read only their lanes cannot"
+                    + " leave out the records of others");
+        }
+        StreamSource edited = source instanceof MixtureSource mixture ? mixture.reweighed(from.edits(), order) : source;
         long place = order.place(from.epoch(), from.position());
         var starts = new LaneStarts(name, lanes, windowSize, partitions.size(), from.lanes(), place);
         List<Integer> numbers = starts.lanesOf(shard, order.records() == StreamOrder.ENDLESS);
@@ -170,7 +177,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                     LaneState at = starts.of(number);
                     places[number] = at.place();
                     rereadRecords += at.place() - at.from();
-                    Lane lane = new Lane(source, partitionsOf(number), at, order, maxBytes / numbers.size());
+                    Lane lane = new Lane(edited, partitionsOf(number), at, order, maxBytes / numbers.size());
                     opened.add(lane);
                     all[number] = lane;
                 }
@@ -415,7 +422,7 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
                 at.add(placed.equals(LaneStarts.inTurn(window, lanes, place)) ? window : placed);
             }
             return new LoaderState(place / order.records(), place % order.records(), state.seed(), state.sampler(),
-                    state.dataset(), at);
+                    state.dataset(), at, state.edits(), state.chain());
         }
     }
 

@@ -109,6 +109,11 @@ final class TurnLog {
         }
     }
 
+    /** How many records of its window a log covers. */
+    static int covered(String log) {
+        return new TurnLog(Short.MAX_VALUE, log, FOR_EVER, () -> 0).writtenEnd;
+    }
+
     private boolean isLive() {
         return patienceNanos >= 0;
     }

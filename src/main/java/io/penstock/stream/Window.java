@@ -30,9 +30,9 @@ final class Window implements AutoCloseable {
         logged = new LaneState(start.lane(), start.from(), start.turn(), start.cursors(), turns);
     }
 
-    /** Draws the order of the records: a permutation with this seed and key. */
-    void shuffle(long seed, long key) {
-        order = new Permutation(records.count(), seed, key);
+    /** Gives the records another order. */
+    void shuffle(Permutation places) {
+        order = places;
     }
 
     /** Where to read the window again so that a place of it comes next: as it was, unless nothing of it was given. */

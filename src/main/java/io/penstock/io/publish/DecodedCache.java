@@ -332,7 +332,7 @@ public final class DecodedCache implements AutoCloseable {
         this.spilling = spilling;
         Arena arena = Arena.ofShared();
         this.planFile = MappedFile.ofMemory(location, arena,
-                reinterpreted(Posix.PAGE_BYTES, (long) MOST_BLOCKS << PLAN_SHIFT, null), new Plan());
+                reinterpreted(Posix.pageBytes(), (long) MOST_BLOCKS << PLAN_SHIFT, null), new Plan());
     }
 
     /** Tells whether decoded rows are to be in memory, and this OS can do that. */
@@ -463,7 +463,7 @@ public final class DecodedCache implements AutoCloseable {
         for (MemorySegment run : runs) {
             bytes += DecodedSpill.aligned(run.byteSize());
         }
-        Region region = place(block, aligned(Math.max(1, bytes), Posix.PAGE_BYTES));
+        Region region = place(block, aligned(Math.max(1, bytes), Posix.pageBytes()));
         long at = block.offset;
         for (MemorySegment run : runs) {
             MemorySegment.copy(run, 0, region.memory, at, run.byteSize());

@@ -21,7 +21,8 @@ final class EditOptions {
     private List<String> steps = List.of();
 
     @Option(names = "--excise-samples", split = ",", paramLabel = "SAMPLES",
-            description = "Leave out samples from here on, for example 17,100..199, by their indices in the store.")
+            description = "Leave out samples from here on, for example 17,100..199, by their indices in the store; of"
+                    + " a stream, records by their numbers.")
     private List<String> samples = List.of();
 
     @Option(names = "--excise-documents", split = ",", paramLabel = "DOCUMENTS",
@@ -59,6 +60,11 @@ final class EditOptions {
      * @param run the batches from where steps are counted
      */
     LoaderState applied(LoaderState state, BatchSampler run, SampleSource source) {
+        if (source.dataset().arrivals().isPresent() && (addStores || !documents.isEmpty() || !files.isEmpty())) {
+            throw new UsageException("--excise-documents, --excise-file and --add-stores: found one of them with"
+                    + " --source, expected stores; leave out records of a stream with --excise-samples, by their"
+                    + " numbers");
+        }
         LoaderState from = addStores ? state.extended(run) : state;
         return UsageException.valid(() -> {
             StateEdit edit = from.edit(run);

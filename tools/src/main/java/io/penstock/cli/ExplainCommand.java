@@ -2,6 +2,7 @@
 package io.penstock.cli;
 
 import io.penstock.dataset.Dataset;
+import io.penstock.io.ReadMode;
 import io.penstock.json.Json;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
@@ -118,7 +119,8 @@ final class ExplainCommand implements Callable<Integer> {
             });
             checkRow(planned.count());
             try (DataLoader loader = UsageException.valid(
-                            plan.loader(source, PlanOptions.fromBatch(batches, step)).workers(0)::open);
+                            plan.loader(source, PlanOptions.fromBatch(batches, step)).workers(0).readAhead(0)
+                                    .readMode(ReadMode.MMAP)::open);
                     Batch batch = loader.next()) {
                 print(source, batches, planned, batch);
             }

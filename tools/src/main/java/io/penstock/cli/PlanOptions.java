@@ -393,8 +393,11 @@ final class PlanOptions {
 
     /** The settings of a loader of those batches, without a device. */
     DataLoaderBuilder loader(SampleSource source, BatchSampler batches) {
-        DataLoaderBuilder builder = DataLoader.builder(source.dataset()).sampler(batches.sampler())
-                .collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
+        DataLoaderBuilder builder = DataLoader.builder(source.dataset());
+        if (!isStream(source)) {                        // a stream has its own, which the state edits
+            builder.sampler(batches.sampler());
+        }
+        builder.collator(source.collator()).batchSize(batches.batchSize()).shard(batches.shard())
                 .resume(LoaderState.before(batches)).settings(settings()).workers(workers()).onBadSample(badSamples);
         if (batches.dropsLast()) {
             builder.dropLast();

@@ -122,7 +122,7 @@ final class StateCommand implements Callable<Integer> {
                 description = "The state, or the folder of a checkpoint; also s3://BUCKET/KEY.")
         private String file;
 
-        @Parameters(index = "1..*", arity = "1..*", paramLabel = "STORE", description = PlanOptions.STORES)
+        @Parameters(index = "1..*", arity = "0..*", paramLabel = "STORE", description = PlanOptions.STORES)
         private List<String> names = List.of();
 
         @Mixin

@@ -25,7 +25,7 @@ final class LongMerge {
     private long steps;
 
     LongMerge(Vocabulary vocabulary) {
-        this.vocabulary = vocabulary;
+        this.vocabulary = vocabulary.prepared();
     }
 
     /** The comparisons of pairs so far. */

@@ -26,7 +26,7 @@ final class PieceEncoder {
     private final int[] memoryIds = new int[REMEMBERED_IDS << MEMORY_BITS];
 
     PieceEncoder(Vocabulary vocabulary, TextSplit split) {
-        this.vocabulary = vocabulary;
+        this.vocabulary = vocabulary.prepared();
         this.split = split;
         this.longMerge = new LongMerge(vocabulary);
     }

@@ -46,11 +46,12 @@ final class Vocabulary {
     /** A slot: the first 8 bytes, then {@code length << 32 | id}; 0 is an empty slot. */
     private final long[] tokens;
     private final int tokenShift;
+    // For encoding alone: whoever decodes some tokens need not wait for them. Set by prepare.
     /** A slot: {@code left << 42 | right << 21 | rank}. */
-    private final long[] pairs;
-    private final int pairShift;
+    private long[] pairs = {};
+    private int pairShift;
+    private int[] rankOfTwoBytes = {};
     private final int[] ofByte = new int[256];
-    private final int[] rankOfTwoBytes = new int[1 << 16];
     /** The token that a merge makes, by rank; null if it has the rank as its id. */
     private final int @Nullable [] made;
     private final Merges merges;
@@ -94,14 +95,22 @@ final class Vocabulary {
                         "found no token for byte " + value + ", expected one for each byte");
             }
         }
-        pairs = made == null ? pairs() : pairs(merges);
-        pairShift = Long.numberOfLeadingZeros(pairs.length) + 1;
-        for (int value = 0; value < rankOfTwoBytes.length; value++) {
-            rankOfTwoBytes[value] = rank(ofByte[value >> 8], ofByte[value & 0xFF]);
-        }
         if (!merges.wholePieces) {
             keepMergedTokens(name);
         }
+    }
+
+    /** Makes the table of pairs, unless it is there. Called before any rank is asked for. */
+    synchronized Vocabulary prepared() {
+        if (pairs.length == 0) {
+            pairs = made == null ? pairs() : pairs(merges);
+            pairShift = Long.numberOfLeadingZeros(pairs.length) + 1;
+            rankOfTwoBytes = new int[1 << 16];
+            for (int value = 0; value < rankOfTwoBytes.length; value++) {
+                rankOfTwoBytes[value] = rank(ofByte[value >> 8], ofByte[value & 0xFF]);
+            }
+        }
+        return this;
     }
 
     /** Removes the tokens that merging their own bytes does not produce. */
