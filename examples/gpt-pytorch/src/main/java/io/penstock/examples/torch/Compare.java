@@ -71,8 +71,9 @@ final class Compare {
                 input(batches, flags.whole("--input-batches"));
                 return;
             }
-            Model model = new Model(Size.named(flags.text("--size")), flags.whole("--context"), input.tokens(), "cpu");
-            try (Optimizing optimizing = new Optimizing(model, Ranks.of(Map.of(), ""))) {
+            Model model = new Model(Size.named(flags.text("--size")), flags.whole("--context"), input.tokens(),
+                    Model.cpu());
+            try (Optimizing optimizing = new Optimizing(model, Ranks.of(Map.of(), "", false))) {
                 Tensor[] synthetic = new Tensor[FIELDS.size()];
                 try (TorchBatch batch = batches.next()) {
                     for (int i = 0; i < synthetic.length; i++) {

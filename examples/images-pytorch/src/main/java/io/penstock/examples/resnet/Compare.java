@@ -29,7 +29,7 @@ final class Compare {
 
     public static void main(String[] args) throws IOException {
         long began = System.nanoTime();
-        new Compare(Flags.of(args, "--pictures", "work/pictures", "--draw", "2000", "--divide", "1", "--blocks", "1",
+        new Compare(Flags.of(args, "--pictures", "work/pictures", "--draw", "1000", "--divide", "1", "--blocks", "1",
                 "--width", "16", "--side", "64", "--batch", "64", "--steps", "60", "--warmup-steps", "40",
                 "--threads", "1", "--workers", "1", "--input-batches", "0")).run(began);
     }

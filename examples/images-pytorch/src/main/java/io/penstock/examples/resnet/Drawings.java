@@ -7,6 +7,7 @@ import java.awt.Color;
 import java.awt.Graphics2D;
 import java.awt.RenderingHints;
 import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferInt;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -32,6 +33,7 @@ final class Drawings {
     static final int KINDS = 4;
 
     private static final int[][] SIZES = {{500, 375}, {500, 375}, {375, 500}, {500, 333}, {400, 400}};
+    private static final int FINEST_CELLS = 128;
     private static final int SHARD_SAMPLES = 500;
     private static final long SHARD_BYTES = 1L << 30;
     private static final float QUALITY = 0.85f;
@@ -45,14 +47,14 @@ final class Drawings {
      * @param scale by which heights and widths, some 400 pixels, are divided
      */
     static void write(Path folder, int pictures, int scale, long seed) throws IOException {
-        if (Files.exists(folder)) {
+        Path tars = folder.resolve("drawings-%06d.tar");
+        if (Files.exists(WebDatasetWriter.recordFor(tars))) {
             return;
         }
         Files.createDirectories(folder);
         SplittableRandom random = new SplittableRandom(seed);
         ImageWriter jpeg = ImageIO.getImageWritersByFormatName("jpeg").next();
-        try (WebDatasetWriter writer = WebDatasetWriter.create(folder.resolve("drawings-%06d.tar"), SHARD_SAMPLES,
-                SHARD_BYTES)) {
+        try (WebDatasetWriter writer = WebDatasetWriter.create(tars, SHARD_SAMPLES, SHARD_BYTES)) {
             for (int i = 0; i < pictures; i++) {
                 int kind = random.nextInt(KINDS);
                 int[] size = SIZES[random.nextInt(SIZES.length)];
@@ -71,7 +73,7 @@ final class Drawings {
         BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
         Graphics2D graphics = image.createGraphics();
         graphics.setRenderingHint(RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
-        graphics.setRenderingHint(RenderingHints.KEY_INTERPOLATION, RenderingHints.VALUE_INTERPOLATION_BICUBIC);
+        graphics.setRenderingHint(RenderingHints.KEY_INTERPOLATION, RenderingHints.VALUE_INTERPOLATION_BILINEAR);
         clouds(graphics, width, height, random);
         int least = Math.min(width, height);
         int side = random.nextInt(least / 2, least * 3 / 4);
@@ -94,12 +96,12 @@ final class Drawings {
 
     /** Noise of each scale, drawn over the coarser ones. */
     private static void clouds(Graphics2D graphics, int width, int height, SplittableRandom random) {
-        for (int cells = 2; cells <= Math.max(width, height); cells *= 2) {
+        for (int cells = 2; cells <= FINEST_CELLS; cells *= 2) {
             BufferedImage noise = new BufferedImage(cells, cells, BufferedImage.TYPE_INT_ARGB);
             int alpha = cells == 2 ? 255 : 110;
-            for (int at = 0; at < cells * cells; at++) {
-                int color = random.nextInt(1 << 24) & 0x7F7F7F;
-                noise.setRGB(at % cells, at / cells, alpha << 24 | color);
+            int[] pixels = ((DataBufferInt) noise.getRaster().getDataBuffer()).getData();
+            for (int at = 0; at < pixels.length; at++) {
+                pixels[at] = alpha << 24 | random.nextInt() & 0x7F7F7F;
             }
             graphics.drawImage(noise, 0, 0, width, height, null);
         }

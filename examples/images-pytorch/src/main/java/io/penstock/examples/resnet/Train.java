@@ -33,11 +33,15 @@ final class Train {
     Train(Flags flags) {
         this.flags = flags;
         this.out = flags.path("--out");
+        if (flags.text("--device").equals("cuda") && !torch.cuda_is_available()) {
+            throw new IllegalArgumentException("--device: found cuda, which this PyTorch cannot use, expected cpu, or"
+                    + " the presets with the classifier linux-x86_64-gpu on a machine with a GPU");
+        }
     }
 
     static Flags flags(String... args) {
-        return Flags.of(args, "--pictures", "work/pictures", "--out", "work/run", "--draw", "2000", "--divide", "1",
-                "--blocks", "1", "--width", "16", "--side", "64", "--batch", "64", "--epochs", "6", "--rate", "0.1",
+        return Flags.of(args, "--pictures", "work/pictures", "--out", "work/run", "--draw", "1000", "--divide", "1",
+                "--blocks", "1", "--width", "16", "--side", "64", "--batch", "64", "--epochs", "8", "--rate", "0.1",
                 "--seed", "42", "--device", "cpu", "--threads",
                 String.valueOf(Runtime.getRuntime().availableProcessors()), "--workers", "1", "--print-every", "10",
                 "--save-every", "10", "--stop-after", "0");
