@@ -120,6 +120,12 @@ class TrainTest {
         }
     }
 
+    /** What a hundred thousand steps leave behind, {@link Soak} says; a pointer or a thread a step shows in fewer. */
+    @Test
+    void stepsLeaveNothingBehind() throws IOException {
+        assertTrue(Soak.run(Soak.flags("--store", Corpus.write(folder, 120).toString(), "--steps", "1500")));
+    }
+
     /** The presets for the CPU have neither CUDA nor NCCL. */
     @Test
     void whatNeedsAGpuIsRefusedByName() {
