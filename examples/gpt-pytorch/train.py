@@ -19,7 +19,8 @@ import torch
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, Dataset
 
-SIZES = {"tiny": (2, 2, 64), "small": (4, 4, 128), "25m": (8, 5, 320), "125m": (12, 12, 768), "350m": (24, 16, 1024)}
+SIZES = {"nano": (1, 1, 16), "tiny": (2, 2, 64), "small": (4, 4, 128), "25m": (8, 5, 320), "125m": (12, 12, 768),
+         "350m": (24, 16, 1024)}
 END_OF_TEXT = 50256
 
 

@@ -9,6 +9,7 @@ import io.penstock.bridge.AliasContract;
 import io.penstock.bridge.Bridge;
 import io.penstock.bridge.DTypeContract;
 import io.penstock.bridge.LifetimeContract;
+import io.penstock.bridge.StreamContract;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import java.lang.foreign.MemorySegment;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** What every bridge has to keep. DJL keeps views of a closed batch: they show the slot's next one. */
-class ContractTest implements DTypeContract, AliasContract, LifetimeContract, Bridge {
+class ContractTest implements DTypeContract, AliasContract, LifetimeContract, StreamContract, Bridge {
 
     private NDManager manager;
     private DataLoader last;

@@ -12,6 +12,7 @@ final class TensorMaker {
 
     private final String name;
     private final DType dtype;
+    private final boolean isOnHost;
     private final int gpu;
     private final MemorySegment result = MemorySegment.ofArray(new long[1]);
     /** The shape of the latest batch, with its strides. */
@@ -20,10 +21,14 @@ final class TensorMaker {
     private final MemorySegment sizes;
     private final MemorySegment strides;
 
-    /** @param gpu the GPU that batches are on, or -1 for the host */
-    TensorMaker(TensorSpec field, int gpu) {
+    /**
+     * @param isOnHost whether the CPU can read batches
+     * @param gpu the GPU that torch takes tensors for, or -1 for the host
+     */
+    TensorMaker(TensorSpec field, boolean isOnHost, int gpu) {
         this.name = field.name();
         this.dtype = field.dtype();
+        this.isOnHost = isOnHost;
         this.gpu = gpu;
         this.dims = new long[field.rank()];
         this.rowMajor = new long[field.rank()];
@@ -41,7 +46,7 @@ final class TensorMaker {
     }
 
     void lend(SlotTensor tensor, Batch batch) {
-        if (gpu >= 0) {
+        if (!isOnHost) {
             TensorSpec field = batch.fields().stream().filter(each -> each.name().equals(name)).findFirst()
                     .orElseThrow();
             for (int d = 0; d < dims.length; d++) {

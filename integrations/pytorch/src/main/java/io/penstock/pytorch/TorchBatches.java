@@ -55,14 +55,13 @@ public final class TorchBatches {
     /** What is lent again with a later batch in the slot, if leases are reused. */
     private final @Nullable TorchBatch[] slots;
 
-    private TorchBatches(DataLoader loader, @Nullable DeviceStream stream) {
+    private TorchBatches(DataLoader loader, @Nullable DeviceStream stream, int gpu) {
         this.loader = loader;
         this.name = loader.info().name();
         this.stream = stream;
-        Device device = loader.device();
-        int gpu = device.hostAccessible() ? -1 : device.ordinal();
+        boolean isOnHost = loader.device().hostAccessible();
         List<TensorSpec> fields = loader.layout().fields();
-        this.makers = fields.stream().map(field -> new TensorMaker(field, gpu)).toArray(TensorMaker[]::new);
+        this.makers = fields.stream().map(field -> new TensorMaker(field, isOnHost, gpu)).toArray(TensorMaker[]::new);
         this.slots = new TorchBatch[Math.max(loader.memory().hostSlots(), loader.memory().deviceSlots())];
     }
 
@@ -74,7 +73,8 @@ public final class TorchBatches {
      */
     public static TorchBatches of(DataLoader loader) {
         Device device = loader.device();
-        return new TorchBatches(loader, device.hostAccessible() ? null : device.stream(DEFAULT_STREAM));
+        return device.hostAccessible() ? new TorchBatches(loader, null, -1)
+                : of(loader, device.stream(DEFAULT_STREAM));
     }
 
     /**
@@ -85,7 +85,15 @@ public final class TorchBatches {
      * @return its batches
      */
     public static TorchBatches of(DataLoader loader, DeviceStream stream) {
-        return new TorchBatches(loader, stream);
+        return new TorchBatches(loader, stream, loader.device().hostAccessible() ? -1 : loader.device().ordinal());
+    }
+
+    /**
+     * The same with tensors that torch takes for the CPU's and that nobody may read: for tests over a simulated GPU,
+     * with a torch that is built without CUDA.
+     */
+    static TorchBatches unreadable(DataLoader loader, DeviceStream stream) {
+        return new TorchBatches(loader, stream, -1);
     }
 
     /** {@return whether another batch follows} */

@@ -5,6 +5,7 @@ import io.penstock.bridge.Bridge;
 import io.penstock.bridge.DTypeContract;
 import io.penstock.bridge.LeakContract;
 import io.penstock.bridge.LifetimeContract;
+import io.penstock.bridge.StreamContract;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
@@ -15,7 +16,7 @@ import org.tensorflow.types.TInt32;
 import org.tensorflow.types.TInt64;
 
 /** What every bridge has to keep. TensorFlow's tensors are copies, so the contract of aliases is not theirs. */
-class ContractTest implements DTypeContract, LifetimeContract, LeakContract, Bridge {
+class ContractTest implements DTypeContract, LifetimeContract, LeakContract, StreamContract, Bridge {
 
     @Override
     public Bridge bridge() {

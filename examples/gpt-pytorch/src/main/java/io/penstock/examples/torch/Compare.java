@@ -37,6 +37,8 @@ final class Compare {
     private static final List<String> FIELDS = List.of("input_ids", "labels", "position_ids", "document_ids");
     private static final int BLOCK_STEPS = 5;
     private static final int LAUNCHES = 50_000;
+    /** Batches that are there already. */
+    private static final int THERE = 16;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final OperatingSystemMXBean process = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -50,7 +52,7 @@ final class Compare {
         long began = System.nanoTime();
         new Compare(Flags.of(args, "--store", "", "--size", "tiny", "--context", "128", "--batch", "8", "--steps",
                 "50", "--warmup-steps", "5", "--threads", "1", "--batch-file", "", "--launches", "false",
-                "--input-batches", "0")).run(began);
+                "--input-batches", "0", "--pairs", "0")).run(began);
     }
 
     private void run(long began) throws IOException {
@@ -71,8 +73,9 @@ final class Compare {
                 input(batches, flags.whole("--input-batches"));
                 return;
             }
-            Model model = new Model(Size.named(flags.text("--size")), flags.whole("--context"), input.tokens(), "cpu");
-            try (Optimizing optimizing = new Optimizing(model, Ranks.of(Map.of(), ""))) {
+            Model model = new Model(Size.named(flags.text("--size")), flags.whole("--context"), input.tokens(),
+                    Model.cpu());
+            try (Optimizing optimizing = new Optimizing(model, Ranks.of(Map.of(), "", false))) {
                 Tensor[] synthetic = new Tensor[FIELDS.size()];
                 try (TorchBatch batch = batches.next()) {
                     for (int i = 0; i < synthetic.length; i++) {
@@ -83,6 +86,10 @@ final class Compare {
                 double firstSeconds = (System.nanoTime() - began) / 1e9;
                 for (int i = 1; i < flags.whole("--warmup-steps"); i++) {
                     step(model, optimizing, batches);
+                }
+                if (flags.whole("--pairs") > 0) {
+                    pairs(model, optimizing, batches, flags.whole("--pairs"));
+                    return;
                 }
                 measure(model, optimizing, batches, synthetic, firstSeconds);
             }
@@ -124,6 +131,46 @@ final class Compare {
                 + " \"step_cpu_ms\": %.2f, \"over_synthetic\": %.4f, \"peak_bytes\": %d}%n",
                 tokens / seconds, waited / seconds, inputCpu / tokens, processCpu, firstSeconds,
                 median(real) / 1e6, median(real) / median(free), peakBytes());
+    }
+
+    /**
+     * A step over the loader's batch and one over a batch that is there already, by turns, now the one first and now
+     * the other, so that what disturbs them both cancels out. The batches that are there are various too, and not in
+     * the caches either.
+     */
+    private void pairs(Model model, Optimizing optimizing, TorchBatches batches, int pairs) {
+        Tensor[][] there = new Tensor[THERE][FIELDS.size()];
+        for (Tensor[] each : there) {
+            try (TorchBatch batch = batches.next()) {
+                for (int i = 0; i < each.length; i++) {
+                    each[i] = batch.get(FIELDS.get(i)).clone().retainReference();
+                }
+            }
+        }
+        double[] cpu = new double[pairs];
+        double[] wall = new double[pairs];
+        double[][] nanos = new double[2][2];
+        double[] total = new double[2];
+        for (int pair = 0; pair < pairs; pair++) {
+            for (int turn = 0; turn < 2; turn++) {
+                int which = (pair + turn) % 2;
+                long cpuBefore = threads.getCurrentThreadCpuTime();
+                long before = System.nanoTime();
+                if (which == 0) {
+                    step(model, optimizing, batches);
+                } else {
+                    step(model, optimizing, there[pair % THERE]);
+                }
+                nanos[which][0] = threads.getCurrentThreadCpuTime() - cpuBefore;
+                nanos[which][1] = System.nanoTime() - before;
+                total[which] += nanos[which][0];
+            }
+            cpu[pair] = nanos[0][0] / nanos[1][0];
+            wall[pair] = nanos[0][1] / nanos[1][1];
+        }
+        System.out.printf(Locale.ROOT, "{\"pairs\": %d, \"step_cpu_ms\": %.3f, \"over_synthetic_cpu\": %.4f,"
+                + " \"over_synthetic_cpu_total\": %.4f, \"over_synthetic_wall\": %.4f}%n", pairs,
+                total[0] / pairs / 1e6, median(cpu), total[0] / total[1], median(wall));
     }
 
     /** Returns the CPU time that this thread took to take and close the batch. */

@@ -3,6 +3,7 @@ package io.penstock.examples.torch;
 
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Options of a command line, {@code --name value}; one whose default is {@code false} takes no value. */
@@ -53,6 +54,14 @@ final class Flags {
 
     Path path(String name) {
         return Path.of(text(name));
+    }
+
+    String oneOf(String name, String... expected) {
+        String found = text(name);
+        if (!List.of(expected).contains(found)) {
+            throw new IllegalArgumentException(name + ": found " + found + ", expected " + String.join(", ", expected));
+        }
+        return found;
     }
 
     String text(String name) {

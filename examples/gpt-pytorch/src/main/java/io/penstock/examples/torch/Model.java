@@ -48,13 +48,13 @@ final class Model {
 
     /**
      * @param tokens the tokens that occur, ascending; if empty, the vocabulary is all of GPT-2's
-     * @param device {@code cpu} or {@code cuda}
+     * @param device where it is
      */
-    Model(Size size, int context, long[] tokens, String device) {
+    Model(Size size, int context, long[] tokens, Device device) {
         this.size = size;
         this.context = context;
         this.vocabulary = tokens.length == 0 ? 50_304 : Math.ceilDiv(tokens.length, 32) * 32L;
-        this.device = new Device(device.equals("cuda") ? DeviceType.CUDA : DeviceType.CPU);
+        this.device = device;
         this.numbers = tokens.length == 0 ? null : numbers(tokens);
         int half = size.headWidth() / 2;
         float[] cos = new float[context * half];
@@ -82,6 +82,11 @@ final class Model {
             add(layer + ".down", size.width(), size.hidden());
         }
         add("norm", size.width());
+    }
+
+    /** The CPU. */
+    static Device cpu() {
+        return new Device(DeviceType.CPU).retainReference();
     }
 
     /** Sets the threads of torch, and those of OpenBLAS, whose own would spin beside them. */
@@ -129,6 +134,10 @@ final class Model {
         x ^= x >>> 32;
         double uniform = (x >>> 40) / (double) (1 << 24) - 0.5;
         return (float) (uniform * DEVIATION * Math.sqrt(12));
+    }
+
+    Device device() {
+        return device;
     }
 
     Map<String, Tensor> parameters() {

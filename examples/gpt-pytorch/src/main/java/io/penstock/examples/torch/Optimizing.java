@@ -11,6 +11,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
+import org.bytedeco.pytorch.global.torch.ScalarType;
 
 /** A step of AdamW: gradients averaged over labels and ranks, clipped, weights decayed if they are matrices. */
 final class Optimizing implements AutoCloseable {
@@ -31,7 +32,7 @@ final class Optimizing implements AutoCloseable {
         this.optimizer = new AdamW(vector(model.parameters(true)), options(DECAY));
         this.optimizer.add_param_group(new OptimizerParamGroup(vector(model.parameters(false)), options(0)));
         long elements = ranks.count() == 1 ? 0 : model.weights() + 2;
-        this.row = torch.zeros(elements).retainReference();
+        this.row = torch.zeros(elements).to(model.device(), ScalarType.Float).retainReference();
     }
 
     private static TensorVector vector(List<Tensor> tensors) {

@@ -33,13 +33,20 @@ public final class Train {
     private final Flags flags;
     private final Path out;
     private final Ranks ranks;
+    private final boolean isOnGpu;
     private final boolean isBf16;
 
     Train(Flags flags) {
         this.flags = flags;
         this.out = flags.path("--out");
-        this.ranks = Ranks.of(System.getenv(), flags.text("--meeting"));
-        this.isBf16 = flags.text("--device").equals("cuda");
+        this.isOnGpu = flags.oneOf("--device", "cpu", "cuda").equals("cuda");
+        if (isOnGpu && !torch.cuda_is_available()) {
+            throw new IllegalArgumentException("--device: found cuda, which this PyTorch cannot use, expected cpu, or"
+                    + " the presets with the classifier linux-x86_64-gpu on a machine with a GPU");
+        }
+        String precision = flags.oneOf("--precision", "auto", "f32", "bf16");
+        this.isBf16 = precision.equals("bf16") || precision.equals("auto") && isOnGpu;
+        this.ranks = Ranks.of(System.getenv(), flags.text("--meeting"), isOnGpu);
     }
 
     static Flags flags(String... args) {
@@ -47,7 +54,7 @@ public final class Train {
                 "--accumulate", "1", "--steps", "200", "--epochs", "0", "--rate", "0.002", "--warmup", "20", "--seed",
                 "42", "--device", "cpu", "--threads", String.valueOf(Runtime.getRuntime().availableProcessors()),
                 "--vocabulary", "found", "--print-every", "20", "--validate-every", "100", "--save-every", "50",
-                "--stop-after", "0", "--meeting", "", "--audit", "false");
+                "--stop-after", "0", "--precision", "auto", "--meeting", "", "--audit", "false");
     }
 
     /** Trains with options, see the README. */
@@ -66,11 +73,11 @@ public final class Train {
         Files.createDirectories(out);
         Model.useThreads(flags.whole("--threads"));
         torch.manual_seed(flags.whole("--seed"));
-        Device device = flags.text("--device").equals("cuda") ? Device.cuda(0) : Device.host();
+        Device device = isOnGpu ? Device.cuda(ranks.gpu()) : Device.host();
         try (device; Input input = Input.open(flags.path("--store"), flags.whole("--context"))) {
             Model model = new Model(Size.named(flags.text("--size")), flags.whole("--context"),
                     flags.text("--vocabulary").equals("found") ? input.tokens() : new long[0],
-                    flags.text("--device"));
+                    isOnGpu ? new org.bytedeco.pytorch.Device(DeviceType.CUDA, (byte) ranks.gpu()) : Model.cpu());
             try (Optimizing optimizing = new Optimizing(model, ranks)) {
                 TorchCheckpoint checkpoints = TorchCheckpoint.of(model.parameters(), optimizing.optimizer());
                 Optional<Checkpoint> saved = checkpoints.load(out);
@@ -173,13 +180,14 @@ public final class Train {
         if (!isBf16) {
             return model.loss(batch, rows);
         }
-        torch.set_autocast_dtype(DeviceType.CUDA, ScalarType.BFloat16);
+        DeviceType device = isOnGpu ? DeviceType.CUDA : DeviceType.CPU;
+        torch.set_autocast_dtype(device, ScalarType.BFloat16);
         torch.set_autocast_cache_enabled(false);                            // it would outlive a step's weights
-        torch.set_autocast_enabled(DeviceType.CUDA, true);
+        torch.set_autocast_enabled(device, true);
         try {
             return model.loss(batch, rows);
         } finally {
-            torch.set_autocast_enabled(DeviceType.CUDA, false);
+            torch.set_autocast_enabled(device, false);
         }
     }
 

@@ -2,9 +2,17 @@
 package io.penstock.examples.torch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.device.Device;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.sampling.Shard;
+import io.penstock.store.TokenStore;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,9 +23,10 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 import org.bytedeco.pytorch.global.torch.ScalarType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Training: against Python's PyTorch, resumed, and in ranks of which one is killed. */
+/** Training: against Python's PyTorch, resumed, on answers, in bf16, and in ranks of which one is killed. */
 class TrainTest {
 
     private static final String[] SMALL = {"--size", "tiny", "--context", "32", "--batch", "2", "--threads", "1",
@@ -43,9 +52,9 @@ class TrainTest {
         for (int i = 0; i < tokens.length; i++) {
             tokens[i] = 2L * i;
         }
-        Model model = new Model(Size.named("tiny"), 32, tokens, "cpu");
+        Model model = new Model(Size.named("tiny"), 32, tokens, Model.cpu());
         try (PointerScope _ = new PointerScope();
-                Optimizing optimizing = new Optimizing(model, Ranks.of(Map.of(), ""))) {
+                Optimizing optimizing = new Optimizing(model, Ranks.of(Map.of(), "", false))) {
             Tensor index = torch.arange(new Scalar(64)).view(2, 32).to(ScalarType.Long);
             Tensor ids = index.mul(new Scalar(37)).remainder(new Scalar(96)).mul(new Scalar(2));
             Tensor labels = ids.add(new Scalar(10)).remainder(new Scalar(192));
@@ -75,6 +84,64 @@ class TrainTest {
         double first = Double.parseDouble(losses.getFirst().split(",")[1]);
         double last = Double.parseDouble(losses.getLast().split(",")[1]);
         assertTrue(last < first - 0.5, first + " → " + last);
+    }
+
+    /** Questions are random, answers follow from them: a model that learned all tokens alike would not get as low. */
+    @Test
+    void onlyAnswersOfConversationsAreTrainedOn() throws IOException {
+        Path store = Corpus.writeConversations(folder, 200);
+        try (TokenStore tokens = TokenStore.open(store); Input input = Input.open(store, 32);
+                DataLoader loader = input.training(2, 1, 1, Shard.whole(), null, Device.host())) {
+            long labels = 0;
+            for (Batch batch : loader.epoch()) {
+                try (batch) {
+                    for (long label : batch.tensor("labels").segment().toArray(ValueLayout.JAVA_LONG)) {
+                        labels += label >= 0 ? 1 : 0;
+                    }
+                }
+            }
+            assertTrue(labels > tokens.tokenCount() * 0.4 && labels < tokens.tokenCount() * 0.6, labels + " labels");
+        }
+        double loss = train(store, "chats", "--steps", "120", "--save-every", "1000", "--rate", "0.01", "--batch", "8");
+        assertTrue(loss < 1.5, "loss of answers " + loss);
+    }
+
+    @Test
+    void bf16HasAboutTheLossesOfF32() throws IOException {
+        Path store = Corpus.write(folder, 120);
+        train(store, "f32", "--steps", "20");
+        train(store, "bf16", "--steps", "20", "--precision", "bf16");
+        List<String> exact = Files.readAllLines(folder.resolve("f32/losses-0.csv"));
+        List<String> rounded = Files.readAllLines(folder.resolve("bf16/losses-0.csv"));
+        assertNotEquals(exact, rounded);
+        for (int step = 0; step < exact.size(); step++) {
+            assertEquals(Double.parseDouble(exact.get(step).split(",")[1]),
+                    Double.parseDouble(rounded.get(step).split(",")[1]), 0.02);
+        }
+    }
+
+    /** What a hundred thousand steps leave behind, {@link Soak} says; a pointer or a thread a step shows in fewer. */
+    @Test
+    void stepsLeaveNothingBehind() throws IOException {
+        assertTrue(Soak.run(Soak.flags("--store", Corpus.write(folder, 120).toString(), "--steps", "1500")));
+    }
+
+    /** The presets for the CPU have neither CUDA nor NCCL. */
+    @Test
+    void whatNeedsAGpuIsRefusedByName() {
+        assertMessage("--device: found cuda, which this PyTorch cannot use",
+                () -> new Train(Train.flags("--device", "cuda")));
+        assertMessage("--precision: found f16, expected auto, f32, bf16",
+                () -> new Train(Train.flags("--precision", "f16")));
+        Map<String, String> two = Map.of("RANK", "1", "WORLD_SIZE", "2");
+        assertMessage("--device cuda with 2 ranks: found no ProcessGroupNCCL",
+                () -> Ranks.of(two, folder.resolve("meeting").toString(), true));
+        assertMessage("--meeting: needed by 2 ranks", () -> Ranks.of(two, "", false));
+    }
+
+    private static void assertMessage(String begin, Executable call) {
+        String message = assertThrows(IllegalArgumentException.class, call).getMessage();
+        assertTrue(message.startsWith(begin), message);
     }
 
     @Test
