@@ -304,7 +304,7 @@ final class SoakTrainer {
     private DataLoaderBuilder tokens(Deque<AutoCloseable> opened) throws IOException {
         TokenStore store = TokenStore.open(locate("tokens.bin"), OpenOptions.DEFAULT.withFormat("nanogpt"));
         opened.push(store);
-        return DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(4).shuffle(1);
+        return DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(4).shuffle(1).prefetch(isClean ? 1 : 32);
     }
 
     /** Tar after tar from front to back. */
