@@ -32,7 +32,8 @@ final class SoakData {
     private static final List<String> WORDS = List.of("apple", "bridge", "castle", "door", "engine", "forest", "garden",
             "harbour");
     private static final String TEMPLATE = "{% for message in messages %}{{ message.role }}: "
-            + "{% if message.role == 'assistant' %}{% generation %}{{ message.content }}<|endoftext|>{% endgeneration %}"
+            + "{% if message.role == 'assistant' %}"
+            + "{% generation %}{{ message.content }}<|endoftext|>{% endgeneration %}"
             + "{% else %}{{ message.content }}{% endif %}{{ '\\n' }}{% endfor %}";
 
     private final Path folder;
@@ -88,8 +89,8 @@ final class SoakData {
                 Long.MAX_VALUE)) {
             for (int i = 0; i < VIDEOS; i++) {
                 Path file = folder.resolve("video-" + i + ".mp4");
-                run("ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=size=192x128:rate=25:duration="
-                        + (3 + i % 4), "-threads", "1", "-pix_fmt", "yuv420p", "-g", "25", file.toString());
+                run("ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i",
+                        "testsrc2=size=192x128:rate=25:duration=" + (3 + i % 4), "-threads", "1", "-pix_fmt", "yuv420p", "-g", "25", file.toString());
                 writer.write(String.format(Locale.ROOT, "%06d", i), Map.of("mp4",
                         MemorySegment.ofArray(Files.readAllBytes(file))));
             }

@@ -304,13 +304,14 @@ final class SoakTrainer {
     private DataLoaderBuilder tokens(Deque<AutoCloseable> opened) throws IOException {
         TokenStore store = TokenStore.open(locate("tokens.bin"), OpenOptions.DEFAULT.withFormat("nanogpt"));
         opened.push(store);
-        return DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(4).shuffle(1).prefetch(isClean ? 1 : 32);
+        return DataLoader.builder(TokenWindows.of(store, WINDOW_TOKENS)).batchSize(4).shuffle(1)
+                .prefetch(isClean ? 1 : 32);
     }
 
     /** Tar after tar from front to back. */
     private DataLoaderBuilder records(Deque<AutoCloseable> opened) throws IOException {
-        WebDatasetSource source = WebDatasetSource.of(ShardList.of(locate("records-{000000..000003}.tar")), "bin", "cls")
-                .shuffled(2).passes(Integer.MAX_VALUE);
+        List<Location> tars = ShardList.of(locate("records-{000000..000003}.tar"));
+        WebDatasetSource source = WebDatasetSource.of(tars, "bin", "cls").shuffled(2).passes(Integer.MAX_VALUE);
         StreamDataset stream = StreamDataset.builder(source).field("bin", DType.U8, SoakData.RECORD_BYTES)
                 .field("cls", Decoder.decimal(DType.I64), 0).shuffle(2, 500).open();
         opened.push(stream);
