@@ -26,8 +26,8 @@ import java.util.stream.Stream;
  * A process that serves the files of a folder with the JDK's server, as the first part of the path says: {@code
  * /plain/FILE}; {@code /delayed/FILE}, each answer 50 ms late; {@code /paced/FILE}, 200 MB a second for all requests
  * together; {@code /faulty/FILE}, of a hundred answers one is 503, one is cut in the middle and one comes 2 s late;
- * {@code /hostile/FILE}, five of a hundred, and another range where one was asked for by {@code /wrong}. {@code /counts}
- * says how many answers there were, and of each fault.
+ * {@code /hostile/FILE}, five of a hundred, and once another range behind each {@code /wrong}. {@code /counts} says how
+ * many answers there were, and of each fault.
  */
 public final class RangeServer {
 
@@ -45,7 +45,8 @@ public final class RangeServer {
     private final Path folder;
     private final SplittableRandom random = new SplittableRandom(1);
     private final AtomicLong answers = new AtomicLong();
-    private final AtomicLong[] faults = Stream.generate(AtomicLong::new).limit(FAULTS.size()).toArray(AtomicLong[]::new);
+    private final AtomicLong[] faults = Stream.generate(AtomicLong::new).limit(FAULTS.size())
+            .toArray(AtomicLong[]::new);
     private final AtomicBoolean isWrong = new AtomicBoolean();
     /** When the next paced byte may be sent. */
     private final AtomicLong paced = new AtomicLong();

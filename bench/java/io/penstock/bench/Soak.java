@@ -31,8 +31,8 @@ import java.util.stream.Stream;
 /**
  * All parts together for hours: tars on a server at fault, read in any order and from front to back; JPEG files
  * decoded and augmented, clips of videos, packed conversations, tokens for two devices. JFR records. The process
- * ({@link SoakTrainer}) is killed and goes on from its states, many times in the first and last part of the run; between
- * them it lives long, and the cache of remote files is emptied under it all the time.
+ * ({@link SoakTrainer}) is killed and goes on from its states, many times in the first and last part of the run;
+ * between them it lives long, and the cache of remote files is emptied under it all the time.
  *
  * <p>Beside it another process loads the same from local files, without workers, devices, JFR, kills or a server. The
  * digests of both must agree wherever both have one. Memory, threads, descriptors and maps of both are sampled and must
@@ -273,7 +273,8 @@ public final class Soak implements AutoCloseable {
         var text = new StringBuilder("## Soak, " + when + "\n\n");
         boolean isFine = digests(text);
         text.append('\n').append(kills).append(" kills and resumes; ").append(refused)
-                .append(" ends because a wrong range was refused by name; others: ").append(failures).append("\n\nServer: ").append(ask("/counts")).append("\n\n");
+                .append(" ends because a wrong range was refused by name; others: ").append(failures)
+                .append("\n\nServer: ").append(ask("/counts")).append("\n\n");
         isFine &= failures.isEmpty();
         text.append("| process | leg | samples | | first third | last third | most | flat |\n")
                 .append("|---|---:|---:|---|---:|---:|---:|---|\n");
@@ -304,7 +305,8 @@ public final class Soak implements AutoCloseable {
     }
 
     private boolean digests(StringBuilder text) throws IOException {
-        text.append("| part | batches | digests | given twice | compared | different |\n|---|---:|---:|---:|---:|---:|\n");
+        text.append("| part | batches | digests | given twice | compared | different |\n")
+                .append("|---|---:|---:|---:|---:|---:|\n");
         boolean isFine = true;
         long all = 0;
         for (Part part : Part.values()) {

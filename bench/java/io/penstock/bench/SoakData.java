@@ -90,7 +90,8 @@ final class SoakData {
             for (int i = 0; i < VIDEOS; i++) {
                 Path file = folder.resolve("video-" + i + ".mp4");
                 run("ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i",
-                        "testsrc2=size=192x128:rate=25:duration=" + (3 + i % 4), "-threads", "1", "-pix_fmt", "yuv420p", "-g", "25", file.toString());
+                        "testsrc2=size=192x128:rate=25:duration=" + (3 + i % 4), "-threads", "1", "-pix_fmt", "yuv420p",
+                        "-g", "25", file.toString());
                 writer.write(String.format(Locale.ROOT, "%06d", i), Map.of("mp4",
                         MemorySegment.ofArray(Files.readAllBytes(file))));
             }
