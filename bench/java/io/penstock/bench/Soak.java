@@ -53,7 +53,7 @@ import java.util.stream.Stream;
 public final class Soak implements AutoCloseable {
 
     private static final int MOST_FAILURES = 20;
-    private static final long TRIM_NANOS = 20_000_000_000L;
+    private static final long TRIM_NANOS = 60_000_000_000L;
     private static final int KILLS_OF_A_PHASE = 14;
     private static final long LONGEST_LEG_SECONDS = 150;
     private static final Duration END = Duration.ofMinutes(20);

@@ -90,7 +90,7 @@ final class SoakTrainer {
     private static final int WINDOW_TOKENS = 64;
     private static final int PACKED_TOKENS = 256;
     private static final int SIDE = 96;
-    private static final long CACHE_BYTES = 16 << 20;
+    private static final long CACHE_BYTES = 64 << 20;
     private static final int BLOCK_BYTES = 256 << 10;
     private static final int BURSTS_A_SECOND = 4;
     private static final double MOST_SLOWNESS = 8;
