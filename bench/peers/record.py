@@ -75,6 +75,13 @@ class Bench:
     def jvm(self, program, *arguments, flags=("-Xmx2g",)):
         return self.run(*self.java_command(flags), f"io.penstock.bench.{program}", *arguments)
 
+    def jmh(self, name):
+        """What JMH measured: one fork, three iterations."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            self.run(*self.java_command(()), "org.openjdk.jmh.Main", name, "-f", "1", "-i", "3", "-rf", "json", "-rff",
+                     file.name)
+            return json.load(file)
+
     def java_command(self, flags=("-Xmx2g",)):
         return [self.java, "--enable-native-access=ALL-UNNAMED", *preparing.jvm_flags(), *flags, "-cp", self.class_path]
 
@@ -191,10 +198,8 @@ def lmdb(bench):
     for line in out.splitlines():
         said = json.loads(line)
         modes.setdefault(said["mode"], []).append(said["records_per_s"])
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        bench.run(*bench.java_command(()), "org.openjdk.jmh.Main", "LmdbRandomGet", "-f", "1", "-i", "3", "-rf", "json",
-                  "-rff", file.name)
-        scores = {each["benchmark"].rpartition(".")[2]: each["primaryMetric"]["score"] for each in json.load(file)}
+    scores = {each["benchmark"].rpartition(".")[2]: each["primaryMetric"]["score"]
+              for each in bench.jmh("LmdbRandomGet")}
     theirs = statistics.median(modes["copy"])
     return [result("LMDB, random records by position", "py-lmdb, `txn.get`, copied", scores["byPosition"] / theirs),
             result("LMDB, random records by key", "py-lmdb, `txn.get`, copied", scores["byKey"] / theirs)], []
@@ -220,7 +225,7 @@ def sound(bench):
 
 def images(bench):
     seconds = ["--rounds", "1", "--seconds", "0.5", "--warmup", "1.5"] if bench.quick else []
-    out = bench.peer("images.py", *seconds, "--java", bench.java)
+    out = bench.peer("images.py", *seconds, "--java", bench.java, "--classes", bench.class_path)
     return [result(f"images, {name}, {work}", "Pillow", ratio)
             for name, work, ratio in found(rf"^\| (small|large|png) \| (\S+) \| .* \| {NUMBER} \|$", out)], []
 
