@@ -1,70 +1,63 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds what is committed twice, in two folders whose paths differ in length, and compares every artifact: jars,
-# sources, Javadoc, bills of materials and POMs. Prints what differs, entry by entry, and ends with 1 then.
+# Builds the artifacts of a release twice, of what is committed, in two folders whose paths differ in length, and compares
+# what would be published: jars, sources, Javadoc, bills of materials, POMs. Names each that differs, and in a jar each
+# entry; ends with 1 then. Takes twice as long as packaging/repository.sh.
 #
 #   packaging/reproduce.sh [MAVEN OPTION…]
-#   packaging/reproduce.sh --compare A B        two folders that were built before
+#   packaging/reproduce.sh --compare A B      two repositories that were built before
 #
 #   PENSTOCK_RELEASE   engine: without the integrations
 set -eu
 cd "$(dirname "$0")/.."
 
-build() {
-    mkdir -p "$1"
-    git archive HEAD | tar -x -C "$1"
-    shift_to=$1
-    shift
-    (cd "$shift_to" && mvn -B -q -Prelease -Dmaven.test.skip=true -Dpenstock.url=https://example.org/penstock "$@")
-}
+version=0.1.0
+work=$PWD/target/reproduce
 
-# The artifacts of a tree, by their paths in it.
-artifacts() {
-    (cd "$1" && find . -path '*/target/*' \( -name '*.jar' -o -name '*-cyclonedx.json' -o -name '*-cyclonedx.xml' \
-        -o -name 'bom.json' -o -name 'bom.xml' -o -name '.flattened-pom.xml' \) ! -path '*/lib/*' ! -path '*/m2/*' | sort
-     find . -name '.flattened-pom.xml' | sort) | sort -u
+build() {
+    tree=$1
+    shift
+    mkdir -p "$tree"
+    git archive HEAD | tar -x -C "$tree"
+    grep -rl --include=pom.xml --include=engine.xml --include=NewCommand.java '0\.1\.0-SNAPSHOT' "$tree" |
+        xargs sed -i "s/0\.1\.0-SNAPSHOT/$version/g"
+    for pom in pom.xml integrations/pom.xml; do
+        if [ "$pom" = pom.xml ] || [ "${PENSTOCK_RELEASE:-all}" = all ]; then
+            (cd "$tree" && mvn -B -q -Prelease -Dmaven.test.skip=true -Dpenstock.url=https://example.org/penstock \
+                -DaltDeploymentRepository="penstock::default::file://$tree/repository" -f "$pom" "$@" deploy)
+        fi
+    done
 }
 
 if [ "${1:-}" = --compare ]; then
     one=$2
     two=$3
 else
-    work=$PWD/target/reproduce
     rm -rf "$work"
-    one=$work/a
-    two=$work/another-path/that/is-longer
-    for tree in "$one" "$two"; do
-        build "$tree" -Dmaven.javadoc.skip=false "$@" install
-        if [ "${PENSTOCK_RELEASE:-all}" = all ]; then
-            (cd "$tree" && mvn -B -q -Prelease -Dmaven.test.skip=true -Dpenstock.url=https://example.org/penstock \
-                -f integrations/pom.xml "$@" package)
-        fi
-    done
+    build "$work/a" "$@"
+    build "$work/another-path/that/is-longer" "$@"
+    one=$work/a/repository
+    two=$work/another-path/that/is-longer/repository
 fi
+
+# The entries of a jar that differ.
+entries() {
+    mkdir -p "$work/entries/one" "$work/entries/two"
+    (cd "$work/entries/one" && unzip -q -o "$1")
+    (cd "$work/entries/two" && unzip -q -o "$2")
+    diff -rq "$work/entries/one" "$work/entries/two" | sed "s|$work/entries/||g; s/^/    /" | head -n 20
+    rm -rf "$work/entries"
+}
 
 count=0
 different=0
-for file in $(artifacts "$one"); do
+for file in $(cd "$one" && find . \( -name '*.jar' -o -name '*.json' -o -name '*.pom' \) | sort); do
     count=$((count + 1))
     cmp -s "$one/$file" "$two/$file" && continue
     different=$((different + 1))
     echo "reproduce: $file differs" >&2
     case $file in
-        *.jar) python3 - "$one/$file" "$two/$file" <<'END' >&2
-import sys, zipfile
-a, b = (zipfile.ZipFile(name) for name in sys.argv[1:])
-for name in sorted(set(a.namelist()) ^ set(b.namelist())):
-    print("    only in one:", name)
-for name in a.namelist():
-    if name in b.namelist():
-        if a.read(name) != b.read(name):
-            print("    other bytes:", name)
-        elif a.getinfo(name).date_time != b.getinfo(name).date_time:
-            print("    another time:", name)
-if a.namelist() != b.namelist() and set(a.namelist()) == set(b.namelist()):
-    print("    another order of entries")
-END
-        ;;
+        *.jar) [ ! -f "$two/$file" ] || entries "$one/$file" "$two/$file" >&2 ;;
         *) diff "$one/$file" "$two/$file" | head -n 10 >&2 || true ;;
     esac
 done
