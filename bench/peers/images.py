@@ -76,7 +76,7 @@ def pillow(folder, work, args):
 
 
 def penstock(folder, work, library, args):
-    classes = preparing.class_path(ROOT)
+    classes = args.classes or preparing.class_path(ROOT)
     out = subprocess.run([args.java, "--enable-native-access=ALL-UNNAMED", "-Xmx512m", "-cp", classes,
                           "io.penstock.bench.ImageRates", "--images", str(folder), "--library", library, "--work", work,
                           "--rounds", "1", "--seconds", str(args.seconds), "--warmup", str(args.warmup)],
@@ -89,6 +89,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--warmup", type=float, default=2)
+    parser.add_argument("--classes", help="class path; default: that of bench/class-path")
     parser.add_argument("--java", default=os.path.join(os.environ["JAVA_HOME"], "bin", "java")
                         if "JAVA_HOME" in os.environ else "java")
     args = parser.parse_args()

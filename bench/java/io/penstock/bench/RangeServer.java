@@ -12,16 +12,22 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 /**
  * A process that serves the files of a folder with the JDK's server, as the first part of the path says: {@code
  * /plain/FILE}; {@code /delayed/FILE}, each answer 50 ms late; {@code /paced/FILE}, 200 MB a second for all requests
- * together; {@code /faulty/FILE}, of a hundred answers one is 503, one is cut in the middle and one comes 2 s late.
+ * together; {@code /faulty/FILE}, of a hundred answers one is 503, one is cut in the middle and one comes 2 s late;
+ * {@code /hostile/FILE}, five of a hundred, and once another range behind each {@code /wrong}. {@code /counts} says how
+ * many answers there were, and of each fault.
  */
 public final class RangeServer {
 
@@ -30,8 +36,18 @@ public final class RangeServer {
     private static final long LATE_MILLIS = 2000;
     private static final double PACE_BYTES_PER_NANO = 0.2;
 
+    /** What is wrong with an answer, by what was drawn for it. */
+    private static final List<String> FAULTS = List.of("503", "late", "cut", "another range");
+    private static final int[] FAULTY = {0, 1, 2};
+    private static final int[] HOSTILE = {0, 1, 2, 0, 2};
+    private static final int OTHER_RANGE = 3;
+
     private final Path folder;
     private final SplittableRandom random = new SplittableRandom(1);
+    private final AtomicLong answers = new AtomicLong();
+    private final AtomicLong[] faults = Stream.generate(AtomicLong::new).limit(FAULTS.size())
+            .toArray(AtomicLong[]::new);
+    private final AtomicBoolean isWrong = new AtomicBoolean();
     /** When the next paced byte may be sent. */
     private final AtomicLong paced = new AtomicLong();
 
@@ -48,17 +64,56 @@ public final class RangeServer {
             secure.setHttpsConfigurator(new HttpsConfigurator(new TestCertificate(Path.of(args[1])).context()));
         }
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-        server.createContext("/", new RangeServer(Path.of(args[0]))::handle);
+        RangeServer files = new RangeServer(Path.of(args[0]));
+        server.createContext("/", files::handle);
+        server.createContext("/counts", files::count);
+        server.createContext("/wrong", exchange -> {
+            files.isWrong.set(true);
+            files.count(exchange);
+        });
         server.start();
         System.out.println(server.getAddress().getPort());
+    }
+
+    /** Which fault an answer has; the number of faults, or more, for none. */
+    private int fault(String kind) {
+        int[] drawn = kind.equals("hostile") ? HOSTILE : kind.equals("faulty") ? FAULTY : new int[0];
+        int chance = drawn.length == 0 ? 0 : chance();
+        int fault = chance < drawn.length ? drawn[chance] : FAULTS.size();
+        if (kind.equals("hostile") && isWrong.getAndSet(false)) {
+            fault = OTHER_RANGE;
+        }
+        answers.incrementAndGet();
+        if (fault < FAULTS.size()) {
+            faults[fault].incrementAndGet();
+        }
+        return fault;
     }
 
     private synchronized int chance() {
         return random.nextInt(100);
     }
 
+    private void count(HttpExchange exchange) throws IOException {
+        StringBuilder text = new StringBuilder(answers + " answers");
+        for (int i = 0; i < faults.length; i++) {
+            text.append(", ").append(faults[i]).append(' ').append(FAULTS.get(i));
+        }
+        byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
+        try (exchange) {
+            exchange.sendResponseHeaders(200, bytes.length);
+            exchange.getResponseBody().write(bytes);
+        }
+    }
+
     private void handle(HttpExchange exchange) throws IOException {
         String[] path = exchange.getRequestURI().getPath().substring(1).split("/", 2);
+        if (path.length < 2 || !Files.isRegularFile(folder.resolve(path[1]))) {
+            try (exchange) {
+                exchange.sendResponseHeaders(404, -1);
+            }
+            return;
+        }
         try (exchange; FileChannel file = FileChannel.open(folder.resolve(path[1]))) {
             exchange.getResponseHeaders().set("ETag", "\"" + Files.getLastModifiedTime(folder.resolve(path[1]))
                     .toMillis() + "\"");
@@ -70,14 +125,21 @@ public final class RangeServer {
                 exchange.sendResponseHeaders(200, -1);
                 return;
             }
+            int fault = fault(path[0]);
             if (range != null) {
                 String[] ends = range.substring("bytes=".length()).split("-");
+                long last = Long.parseLong(ends[1]);
                 from = Long.parseLong(ends[0]);
-                bytes = Long.parseLong(ends[1]) + 1 - from;
-                exchange.getResponseHeaders().set("Content-Range", "bytes " + from + "-" + ends[1] + "/"
+                if (fault == OTHER_RANGE && from > 0) {
+                    from--;
+                    last--;
+                } else if (fault == OTHER_RANGE) {
+                    last = Math.max(0, last - 1);
+                }
+                bytes = last + 1 - from;
+                exchange.getResponseHeaders().set("Content-Range", "bytes " + from + "-" + last + "/"
                         + file.size());
             }
-            int fault = path[0].equals("faulty") ? chance() : -1;
             if (fault == 0) {
                 exchange.sendResponseHeaders(503, -1);
                 return;
