@@ -19,7 +19,6 @@ import io.penstock.io.Span;
 import io.penstock.io.publish.DecodedCache;
 import io.penstock.io.publish.DecodedSpill;
 import io.penstock.json.Json;
-import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -98,10 +97,10 @@ final class ParquetStore implements RecordStore {
                     "less than 2^31 column chunks");
         }
         this.groups = found.toArray(Group[]::new);
-        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
+        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows()).indexed();
         int chunks = groups.length * storedCount;
         this.copy = new DecodedSpill(path);
-        this.cached = cache == null ? null : new CachedColumns(cache, chunks, limit, this::source);
+        this.cached = cache == null ? null : new CachedColumns(cache, starts, storedCount, limit, new Chunks());
         this.blocks = cached == null
                 ? new DecodedOnce<>(chunks, chunk -> fileOf(chunk / storedCount), this::decode) : null;
     }
@@ -232,67 +231,11 @@ final class ParquetStore implements RecordStore {
         return state;
     }
 
-    /** {@inheritDoc} It locates some values before it reads the first, so that the CPU waits for them together. */
     @Override
     public boolean gather(long[] records, int count, int column, long valueBytes, MemorySegment target,
             long targetOffset, long[] scratch) {
-        if (cached == null || column >= storedCount) {
-            return false;
-        }
-        for (int done = 0, attempts = 0; done < count; attempts++) {
-            int some = Math.min(scratch.length, count - done);
-            long drops = cached.cache().drops();
-            MappedFile file = null;
-            long first = 0;
-            long end = 0;
-            int number = 0;
-            for (int i = 0; i < some; i++) {
-                long record = records[done + i];
-                if (record < first || record >= end) {
-                    if (record < 0 || record >= size()) {
-                        return false;
-                    }
-                    int group = starts.runOf(record);
-                    if (read[groups[group].part][column] == null) {
-                        return false;
-                    }
-                    first = starts.start(group);
-                    end = first + starts.length(group);
-                    number = group * storedCount + column;
-                }
-                CachedColumns.Piece piece = cached.find(number, record - first);
-                file = file == null ? piece.file() : file;
-                scratch[i] = piece.file() == file ? piece.placeOf(record - first, valueBytes) : -1;
-                if (scratch[i] < 0) {
-                    return false;
-                }
-            }
-            copy(Objects.requireNonNull(file).mapping(), scratch, some, valueBytes, target,
-                    targetOffset + done * valueBytes);
-            if (cached.cache().drops() == drops) {
-                done += some;
-                attempts = -1;
-            } else if (attempts > 0) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static void copy(MemorySegment from, long[] places, int count, long bytes, MemorySegment target, long at) {
-        if (bytes == Long.BYTES) {
-            for (int i = 0; i < count; i++) {
-                target.set(LittleEndian.I64, at + 8L * i, from.get(LittleEndian.I64, places[i]));
-            }
-        } else if (bytes == Integer.BYTES) {
-            for (int i = 0; i < count; i++) {
-                target.set(LittleEndian.I32, at + 4L * i, from.get(LittleEndian.I32, places[i]));
-            }
-        } else {
-            for (int i = 0; i < count; i++) {
-                MemorySegment.copy(from, places[i], target, at + bytes * i, bytes);
-            }
-        }
+        return cached != null && column < storedCount && cached.gather(column, records, count, valueBytes,
+                target, targetOffset, scratch);
     }
 
     private MalformedStoreException malformed(int group, String found) {
@@ -320,6 +263,19 @@ final class ParquetStore implements RecordStore {
         ParquetPart part = parts.get(from.part);
         return new CachedColumns.Source(part.file(), Objects.requireNonNull(read[from.part][chunk % storedCount]),
                 from.rows, part.budget());
+    }
+
+    private final class Chunks implements CachedColumns.Sources {
+
+        @Override
+        public CachedColumns.Source of(int chunk) {
+            return source(chunk);
+        }
+
+        @Override
+        public boolean has(int chunk) {
+            return read[groups[chunk / storedCount].part][chunk % storedCount] != null;
+        }
     }
 
     private ColumnBlock decode(int chunk) throws IOException {
