@@ -56,8 +56,11 @@ final class CachedColumns implements AutoCloseable {
     private final PrefixSums groups;
     private final int columns;
     private final AtomicReferenceArray<@Nullable Chunk> chunks;
-    /** For each column, and each {@code 1 << shift} records, the piece that has them, if one has all and was used. */
-    private final AtomicReferenceArray<@Nullable AtomicReferenceArray<@Nullable Piece>> pieces;
+    /**
+     * For each column, and each {@code 1 << shift} records, the piece that has them, if one has all and was used.
+     * Written without order: of a piece a reader uses final fields, and others only after its block's version.
+     */
+    private final AtomicReferenceArray<@Nullable Piece @Nullable []> pieces;
     private final int shift;
     private final ConcurrentLinkedQueue<DecodeBuffers> pool = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
@@ -117,7 +120,10 @@ final class CachedColumns implements AutoCloseable {
     boolean gather(int column, long[] records, int count, long valueBytes, MemorySegment target, long targetOffset,
             long[] scratch) {
         long size = groups.total();
-        AtomicReferenceArray<@Nullable Piece> near = pieces(column);
+        if (count == 0) {
+            return true;
+        }
+        @Nullable Piece[] near = pieces(column);
         for (int done = 0, attempts = 0; done < count; attempts++) {
             int some = Math.min(scratch.length, count - done);
             long drops = cache.drops();
@@ -127,7 +133,7 @@ final class CachedColumns implements AutoCloseable {
                 if (record < 0 || record >= size) {
                     return false;
                 }
-                Piece piece = near.getAcquire((int) (record >>> shift));
+                Piece piece = near[(int) (record >>> shift)];
                 if (piece == null) {
                     piece = find(column, record, near);
                     if (piece == null) {
@@ -160,10 +166,10 @@ final class CachedColumns implements AutoCloseable {
         return true;
     }
 
-    private AtomicReferenceArray<@Nullable Piece> pieces(int column) {
-        AtomicReferenceArray<@Nullable Piece> found = pieces.getAcquire(column);
+    private @Nullable Piece[] pieces(int column) {
+        @Nullable Piece[] found = pieces.getAcquire(column);
         if (found == null) {
-            var made = new AtomicReferenceArray<@Nullable Piece>((int) (groups.total() - 1 >>> shift) + 1);
+            @Nullable Piece[] made = new Piece[(int) (groups.total() - 1 >>> shift) + 1];
             found = pieces.compareAndExchange(column, null, made);
             found = found == null ? made : found;
         }
@@ -171,7 +177,7 @@ final class CachedColumns implements AutoCloseable {
     }
 
     /** Finds the piece of a record, by its row group; null if the file has no value of the column. */
-    private @Nullable Piece find(int column, long record, AtomicReferenceArray<@Nullable Piece> near) {
+    private @Nullable Piece find(int column, long record, @Nullable Piece[] near) {
         int group = groups.runOf(record);
         int number = group * columns + column;
         Chunk chunk = chunks.getAcquire(number);
@@ -184,7 +190,7 @@ final class CachedColumns implements AutoCloseable {
         Piece piece = chunk.pieces[chunk.pages.pieceOf(record - groups.start(group))];
         long span = record >>> shift;
         if (span << shift >= piece.firstRecord && (span + 1 << shift) <= piece.firstRecord + piece.rows) {
-            near.setRelease((int) span, piece);
+            near[(int) span] = piece;
         }
         return piece;
     }
