@@ -23,6 +23,7 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.store.RowFilter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -283,6 +284,73 @@ final class ParquetStore implements RecordStore {
         try (DecodeBuffers buffers = new DecodeBuffers()) {
             return from.column().decode(from.file(), from.group(), from.budget(), buffers, copy::append);
         }
+    }
+
+    @Override
+    public String storedType(int column) {
+        return storedTypes.get(column);
+    }
+
+    /** {@inheritDoc} Row groups, and pages of those with a page index, are read if their bounds may have such rows. */
+    @Override
+    public long[] rowsWhere(RowFilter filter) {
+        RowFilter.Found found = new RowFilter.Found();
+        for (int group = 0; group < groups.length; group++) {
+            long[] runs = runs(filter, group);
+            for (int r = 0; r < runs.length; r += 2) {
+                filter.find(this, starts.start(group) + runs[r], starts.start(group) + runs[r + 1], found);
+            }
+        }
+        return found.toArray();
+    }
+
+    /** Returns the runs of rows of a group among which there may be some, starts and ends in turns. */
+    private long[] runs(RowFilter filter, int group) {
+        int part = groups[group].part;
+        RowGroup rows = groups[group].rows;
+        MappedFile file = fileOf(group);
+        boolean mayHold = file.reading(() -> filter.mayHold(column -> column >= storedCount, column -> {
+            if (!partitions.isPresent(part, column - storedCount)) {
+                return null;
+            }
+            Span value = new Span();
+            partitions.locate(part, column - storedCount, value);
+            return value.slice();
+        }) && filter.mayHold(column -> bounds(group, column)));
+        if (!mayHold) {
+            return new long[0];
+        }
+        return file.reading(() -> {
+            long[] runs = {0, rows.rows()};
+            for (int column : filter.columns()) {
+                if (column < storedCount && read[part][column] instanceof Flat flat && ColumnBounds.areKnown(flat)) {
+                    ColumnBounds.OfPages pages = ColumnBounds.ofPages(file, rows.chunks().get(flat.leaf().index()),
+                            flat, rows.rows());
+                    if (pages != null) {
+                        boolean[] may = new boolean[pages.firstRows().length];
+                        for (int p = 0; p < may.length; p++) {
+                            RowFilter.Bounds bounds = pages.bounds().get(p);
+                            may[p] = filter.mayHold(other -> other == column ? bounds : null);
+                        }
+                        runs = ColumnBounds.intersect(runs, pages, may, rows.rows());
+                    }
+                }
+            }
+            return runs;
+        });
+    }
+
+    private RowFilter.@Nullable Bounds bounds(int group, int column) {
+        if (column >= storedCount) {
+            return null;
+        }
+        ParquetColumn own = read[groups[group].part][column];
+        long rows = groups[group].rows.rows();
+        if (own == null) {
+            return new RowFilter.Bounds(null, null, rows, rows);
+        }
+        return own instanceof Flat flat && ColumnBounds.areKnown(flat) ? ColumnBounds.ofChunk(fileOf(group),
+                groups[group].rows.chunks().get(flat.leaf().index()), flat) : null;
     }
 
     /** Always true: pages are encoded. */
