@@ -5,7 +5,6 @@ import io.penstock.internal.Scratch;
 import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
-import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
@@ -154,7 +153,7 @@ public final class RowFilter {
                         : op.holds(integer(bytes, 0, dtype).compareTo((BigDecimal) value));
             }
             byte[] found = bytes.asSlice(0, size).toArray(ValueLayout.JAVA_BYTE);
-            return op.holds(isDecimal ? new BigDecimal((String) Objects.requireNonNull(Json.parse(found)))
+            return op.holds(isDecimal ? new BigDecimal(new String(found, StandardCharsets.UTF_8).replace("\"", ""))
                     .compareTo((BigDecimal) value) : Arrays.compareUnsigned(found, (byte[]) value));
         }
 
