@@ -40,14 +40,39 @@ final class BlockShuffledSampler {
         int count = starts.length - 1;
         long size = starts[count];
         Permutation order = new Permutation(count, SplitMix64.first(key + BLOCK_TAG), 0);
-        // The block at each place of the epoch, and where it starts in the epoch.
         int[] blocks = IntStream.range(0, count).map(i -> (int) order.at(i)).toArray();
-        PrefixSums places = PrefixSums.ofLengths(count, i -> starts[blocks[i] + 1] - starts[blocks[i]]);
+        PrefixSums places = PrefixSums.ofLengths(count, i -> starts[blocks[i] + 1] - starts[blocks[i]]).indexed();
         WindowedShuffle shuffle = new WindowedShuffle(size, Math.min(window, size), SplitMix64.first(key + WINDOW_TAG));
-        return new ComputedOrder(size, position -> {
-            long place = shuffle.at(position);
+        return new BlockOrder(size, starts, blocks, places, shuffle);
+    }
+
+    /**
+     * The order of an epoch.
+     *
+     * @param blocks the block at each place of the epoch
+     * @param places where each of them starts in the epoch
+     */
+    private record BlockOrder(long size, long[] starts, int[] blocks, PrefixSums places, WindowedShuffle shuffle)
+            implements Order {
+
+        @Override
+        public long at(long position) {
+            Positions.check(position, size);
+            return sampleAt(shuffle.at(position));
+        }
+
+        private long sampleAt(long place) {
             int i = places.runOf(place);
             return starts[blocks[i]] + place - places.start(i);
-        });
+        }
+
+        @Override
+        public void fill(long first, long stride, int count, long[] into) {
+            Positions.check(first, stride, count, into.length, size);
+            shuffle.fill(first, stride, count, into);
+            for (int i = 0; i < count; i++) {
+                into[i] = sampleAt(into[i]);
+            }
+        }
     }
 }

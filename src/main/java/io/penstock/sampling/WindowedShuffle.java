@@ -20,7 +20,26 @@ final class WindowedShuffle {
     long at(long position) {
         long number = position / window;
         long first = number * window;
-        Order order = size - first < window ? last : windows.of(number);
-        return first + order.at(position - first);
+        return first + order(number, first).at(position - first);
+    }
+
+    /** Computes what {@link #at} gives for positions at equal distances; fastest if all are in one window. */
+    void fill(long position, long stride, int count, long[] into) {
+        long number = position / window;
+        long first = number * window;
+        if (count > 0 && (position + stride * (count - 1)) / window == number) {
+            order(number, first).fill(position - first, stride, count, into);
+            for (int i = 0; i < count; i++) {
+                into[i] += first;
+            }
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            into[i] = at(position + stride * i);
+        }
+    }
+
+    private Order order(long number, long first) {
+        return size - first < window ? last : windows.of(number);
     }
 }

@@ -188,4 +188,40 @@ public non-sealed interface RecordStore extends Store {
     default long maxLength(int column) {
         return -1;
     }
+
+    /**
+     * {@return Arrow's name of the type of a column's values, such as {@code date32[day]} or {@code timestamp[us]};
+     * empty if its {@link Column} says all, the default}
+     *
+     * @param column the column's position in {@link #columns}
+     */
+    default String storedType(int column) {
+        return "";
+    }
+
+    /**
+     * Finds the rows for which conditions hold. Where the files have statistics, what cannot have such rows is not
+     * read.
+     *
+     * @param where conditions joined by {@code and}, such as {@code country = 'de' and price >= 10 and note is not null};
+     *     {@link RowFilter} has the forms
+     * @return the rows' indices, ascending, for {@code Dataset.select}
+     * @throws IllegalArgumentException if a condition names no column, or its value is none of the column's type
+     * @throws MalformedStoreException if a file that must be read violates its format
+     */
+    default long[] rowsWhere(String where) {
+        return rowsWhere(RowFilter.parse(where, columns(), this::storedType));
+    }
+
+    /**
+     * Finds the rows for which conditions hold.
+     *
+     * @param filter the conditions, on the columns of this store
+     * @return the rows' indices, ascending
+     */
+    default long[] rowsWhere(RowFilter filter) {
+        RowFilter.Found found = new RowFilter.Found();
+        filter.find(this, 0, size(), found);
+        return found.toArray();
+    }
 }

@@ -107,9 +107,10 @@ public final class DecodedCache implements AutoCloseable {
         /** The next block in the region. Guarded by the cache; read by those who see the region's table. */
         private volatile @Nullable Block next;
         private volatile int version;
-        /** The cache's clock at the latest use, and the uses since it was decoded; races lose some. */
+        /** The cache's clock at the latest use, and the uses since it was decoded, up to what matters; races lose some. */
         private long usedAt;
         private int uses;
+        private int mostUses;
         private int decodes;
         /** The next and the last planned read, of which the thread of the plan is the only writer. */
         volatile long nextStep = -1;
@@ -141,7 +142,9 @@ public final class DecodedCache implements AutoCloseable {
             if (usedAt != clock) {
                 usedAt = clock;
             }
-            uses++;
+            if (uses < mostUses) {
+                uses++;
+            }
             return found;
         }
 
@@ -358,6 +361,22 @@ public final class DecodedCache implements AutoCloseable {
                 : at.reinterpret(bytes, unmappedBy, _ -> Posix.unmapPages(address, bytes));
     }
 
+    /**
+     * Maps memory in large pages, if the OS has some: the first write of 4 KiB in others costs more than to decode them.
+     *
+     * @param bytes a multiple of 2 MiB
+     * @param arena its close frees the memory
+     */
+    public static MemorySegment largePages(long bytes, Arena arena) {
+        long start = Posix.mapPages(bytes + LARGE_BYTES).address();
+        long first = aligned(start, LARGE_BYTES);
+        MemorySegment all = reinterpreted(start, bytes + LARGE_BYTES, arena);
+        for (long at = first - start; at < first - start + bytes; at += LARGE_BYTES) {
+            Posix.populateLarge(all.asSlice(at, LARGE_BYTES));
+        }
+        return all.asSlice(first - start, bytes);
+    }
+
     private static long aligned(long bytes, long to) {
         return (bytes + to - 1) / to * to;
     }
@@ -486,6 +505,7 @@ public final class DecodedCache implements AutoCloseable {
         }
         block.usedAt = clock;
         block.uses = 0;
+        block.mostUses = (int) Math.min(Integer.MAX_VALUE, block.decoder.values() / SPARSE + 1);
         block.decodes++;
         decodedBytes += block.bytes;
         if (block.stays) {

@@ -3,12 +3,16 @@ package io.penstock.format.parquet;
 
 import io.penstock.error.CodecException;
 import io.penstock.format.table.ColumnBlock;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.publish.DecodedCache;
+import io.penstock.memory.LittleEndian;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -24,16 +28,21 @@ final class CachedColumns implements AutoCloseable {
     private static final long DICTIONARY_SHARE = 8;
     /** Buffers that grew larger are freed after use. */
     private static final long MOST_POOLED_BYTES = 64L << 20;
+    /** The pieces of a column are looked up by so many records at least, and in an array of at most so many entries. */
+    private static final int LEAST_SHIFT = 7;
+    private static final int MOST_SPANS_BITS = 18;
 
     /** What a chunk is decoded from. */
     record Source(MappedFile file, ParquetColumn column, RowGroup group, DecodeLimit.Budget budget) {
     }
 
     /** Finds what a chunk is decoded from, by its number. */
-    @FunctionalInterface
     interface Sources {
 
         Source of(int chunk);
+
+        /** Tells whether the file of a chunk has values of its column. */
+        boolean has(int chunk);
     }
 
     /** A chunk in pieces. */
@@ -44,16 +53,34 @@ final class CachedColumns implements AutoCloseable {
     private final DecodeLimit limit;
     private final DecodedCache cache;
     private final Dictionaries dictionaries;
+    private final PrefixSums groups;
+    private final int columns;
     private final AtomicReferenceArray<@Nullable Chunk> chunks;
+    /**
+     * For each column, and each {@code 1 << shift} records, the piece that has them, if one has all and was used.
+     * Written without order: of a piece a reader uses final fields, and others only after its block's version.
+     */
+    private final AtomicReferenceArray<@Nullable Piece @Nullable []> pieces;
+    private final int shift;
     private final ConcurrentLinkedQueue<DecodeBuffers> pool = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
 
-    CachedColumns(DecodedCache cache, int chunkCount, DecodeLimit limit, Sources sources) {
+    /**
+     * Creates columns of which nothing is decoded.
+     *
+     * @param groups the rows of each row group
+     * @param columns how many chunks a row group has
+     */
+    CachedColumns(DecodedCache cache, PrefixSums groups, int columns, DecodeLimit limit, Sources sources) {
         this.sources = sources;
         this.limit = limit;
         this.cache = cache;
         this.dictionaries = new Dictionaries(cache.maxBytes() / DICTIONARY_SHARE);
-        this.chunks = new AtomicReferenceArray<>(chunkCount);
+        this.groups = groups;
+        this.columns = columns;
+        this.chunks = new AtomicReferenceArray<>(groups.runs() * columns);
+        this.pieces = new AtomicReferenceArray<>(columns);
+        this.shift = Math.max(LEAST_SHIFT, Long.SIZE - MOST_SPANS_BITS - Long.numberOfLeadingZeros(groups.total()));
     }
 
     DecodedCache cache() {
@@ -69,7 +96,7 @@ final class CachedColumns implements AutoCloseable {
             plan(chunk, piece, into);
             return ColumnBlock.PRESENT;
         }
-        long inPiece = row - chunk.pages.firstRows()[index];
+        long inPiece = row - chunk.pages.firstRow(index);
         while (true) {
             int version = piece.block.use();
             ColumnBlock block = Objects.requireNonNull(piece.placed);
@@ -83,12 +110,109 @@ final class CachedColumns implements AutoCloseable {
         }
     }
 
-    /** Returns the decoded rows among which a row is. */
-    Piece find(int number, long row) {
-        Chunk chunk = chunk(number);
-        Piece piece = chunk.pieces[chunk.pages.pieceOf(row)];
-        int _ = piece.block.use();
+    /**
+     * Copies values of one size to consecutive places: finds the places of some, then reads all of these, so that the
+     * CPU waits for them together.
+     *
+     * @param scratch of any length: how many places are found at once
+     * @return false if a value is missing, has another size, or is not in reach; then nothing is known of the target
+     */
+    boolean gather(int column, long[] records, int count, long valueBytes, MemorySegment target, long targetOffset,
+            long[] scratch) {
+        long size = groups.total();
+        if (count == 0) {
+            return true;
+        }
+        @Nullable Piece[] near = pieces(column);
+        for (int done = 0, attempts = 0; done < count; attempts++) {
+            int some = Math.min(scratch.length, count - done);
+            long drops = cache.drops();
+            MappedFile file = null;
+            for (int i = 0; i < some; i++) {
+                long record = records[done + i];
+                if (record < 0 || record >= size) {
+                    return false;
+                }
+                Piece piece = near[(int) (record >>> shift)];
+                if (piece == null) {
+                    piece = find(column, record, near);
+                    if (piece == null) {
+                        return false;
+                    }
+                }
+                int _ = piece.block.use();
+                if (piece.file != file) {
+                    if (file != null) {
+                        return false;
+                    }
+                    file = piece.file;
+                }
+                long place = piece.evenBytes == valueBytes ? piece.evenBase + record * valueBytes
+                        : piece.placeOf(record, valueBytes);
+                if (place < 0) {
+                    return false;
+                }
+                scratch[i] = place;
+            }
+            copy(Objects.requireNonNull(file).mapping(), scratch, some, valueBytes, target,
+                    targetOffset + done * valueBytes);
+            if (cache.drops() == drops) {
+                done += some;
+                attempts = -1;
+            } else if (attempts > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private @Nullable Piece[] pieces(int column) {
+        @Nullable Piece[] found = pieces.getAcquire(column);
+        if (found == null) {
+            @Nullable Piece[] made = new Piece[(int) (groups.total() - 1 >>> shift) + 1];
+            found = pieces.compareAndExchange(column, null, made);
+            found = found == null ? made : found;
+        }
+        return found;
+    }
+
+    /** Finds the piece of a record, by its row group; null if the file has no value of the column. */
+    private @Nullable Piece find(int column, long record, @Nullable Piece[] near) {
+        int group = groups.runOf(record);
+        int number = group * columns + column;
+        Chunk chunk = chunks.getAcquire(number);
+        if (chunk == null) {
+            if (!sources.has(number)) {
+                return null;
+            }
+            chunk = open(number);
+        }
+        Piece piece = chunk.pieces[chunk.pages.pieceOf(record - groups.start(group))];
+        long span = record >>> shift;
+        if (span << shift >= piece.firstRecord && (span + 1 << shift) <= piece.firstRecord + piece.rows) {
+            near[(int) span] = piece;
+        }
         return piece;
+    }
+
+    private static void copy(MemorySegment from, long[] places, int count, long bytes, MemorySegment target, long at) {
+        if (bytes == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                target.set(LittleEndian.I64, at + 8L * i, from.get(LittleEndian.I64, places[i]));
+            }
+        } else if (bytes == Integer.BYTES) {
+            for (int i = 0; i < count; i++) {
+                target.set(LittleEndian.I32, at + 4L * i, from.get(LittleEndian.I32, places[i]));
+            }
+        } else if (bytes == 1) {
+            for (int i = 0; i < count; i++) {
+                target.set(ValueLayout.JAVA_BYTE, at + i, from.get(ValueLayout.JAVA_BYTE, places[i]));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                MemorySegment.copy(from, places[i], target, at + bytes * i, bytes);
+            }
+        }
     }
 
     byte state(int number, long row) {
@@ -97,7 +221,7 @@ final class CachedColumns implements AutoCloseable {
         Piece piece = chunk.pieces[index];
         while (true) {
             int version = piece.block.use();
-            byte state = Objects.requireNonNull(piece.placed).state(row - chunk.pages.firstRows()[index]);
+            byte state = Objects.requireNonNull(piece.placed).state(row - chunk.pages.firstRow(index));
             if (piece.block.isStill(version)) {
                 return state;
             }
@@ -151,11 +275,15 @@ final class CachedColumns implements AutoCloseable {
         private final ColumnChunk.Range dictionary;
         private final ColumnChunk.Range bytes;
         private final boolean isWhole;
-        private final long firstRow;
+        private final long firstRecord;
         private final long rows;
         private final DecodedCache.Block block;
         /** Written once, before the block is there. */
         private volatile @Nullable ColumnBlock placed;
+        /** Of what was decoded: its file; and if all have values of one size, that, and where record 0 would be. */
+        private @Nullable MappedFile file;
+        private long evenBytes = -1;
+        private long evenBase;
 
         Piece(int chunk, Source source, ChunkPages pages, int index) {
             this.chunk = chunk;
@@ -163,19 +291,14 @@ final class CachedColumns implements AutoCloseable {
             this.dictionary = pages.dictionary();
             this.bytes = pages.piece(index);
             this.isWhole = pages.count() == 1;
-            this.firstRow = pages.firstRows()[index];
             this.rows = pages.rows(index);
+            this.firstRecord = groups.start(chunk / columns) + pages.firstRow(index);
             this.block = cache.add(this);
         }
 
-        /** Returns the file of what was decoded. */
-        MappedFile file() {
-            return Objects.requireNonNull(placed).place().file();
-        }
-
-        /** Returns where the value of a row of the group is in the file, if it was decoded; -1 if not of this size. */
-        long placeOf(long row, long valueBytes) {
-            return Objects.requireNonNull(placed).placeOf(row - firstRow, valueBytes);
+        /** Returns where the value of a record is in the file, if it was decoded; -1 if not of this size. */
+        long placeOf(long record, long valueBytes) {
+            return Objects.requireNonNull(placed).placeOf(record - firstRecord, valueBytes);
         }
 
         @Override
@@ -205,7 +328,12 @@ final class CachedColumns implements AutoCloseable {
                     throw new IOException(source.file.location() + ": rows that decode to other sizes than before: has"
                             + " the file changed?");
                 }
-                placed = decoded;
+                if (placed == null) {
+                    file = decoded.place().file();
+                    evenBytes = evenBytes(decoded);
+                    evenBase = decoded.valuesAt() - firstRecord * evenBytes;
+                    placed = decoded;
+                }
             } finally {
                 if (closed || buffers.byteSize() > MOST_POOLED_BYTES) {
                     buffers.close();
@@ -213,6 +341,16 @@ final class CachedColumns implements AutoCloseable {
                     pool.add(buffers);
                 }
             }
+        }
+
+        /** Returns the size of each row's value, if all have one, and of the same size; or else -1. */
+        private long evenBytes(ColumnBlock decoded) {
+            if (decoded.statesAt() >= 0) {
+                return -1;
+            }
+            return decoded.offsetsAt() < 0 ? decoded.valueBytes()
+                    : source.column instanceof Flat flat && flat.listLength() >= 0
+                    ? flat.listLength() * decoded.valueBytes() : -1;
         }
 
         private ColumnBlock decode(DecodeLimit.Budget budget, DecodeBuffers buffers, ColumnBlock.Copy copy)

@@ -3,6 +3,7 @@ package io.penstock.format.parquet;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.internal.PrefixSums;
 import io.penstock.io.MappedFile;
 import java.util.Arrays;
 
@@ -15,9 +16,9 @@ import java.util.Arrays;
  * @param dictionary the page before the data pages, which may be a dictionary; empty if there is none, or the only
  *     piece has it
  * @param starts for each piece, its first byte, and the end of the last one
- * @param firstRows for each piece, its first row, and the rows of the row group
+ * @param firstRows the rows of each piece
  */
-record ChunkPages(ColumnChunk.Range dictionary, long[] starts, long[] firstRows) {
+record ChunkPages(ColumnChunk.Range dictionary, long[] starts, PrefixSums firstRows) {
 
     /** Pages with fewer bytes are joined: what each costs would be more than what it saves. */
     static final long LEAST_PIECE_BYTES = 4 << 10;
@@ -33,23 +34,22 @@ record ChunkPages(ColumnChunk.Range dictionary, long[] starts, long[] firstRows)
     }
 
     long rows(int index) {
-        return firstRows[index + 1] - firstRows[index];
+        return firstRows.length(index);
+    }
+
+    long firstRow(int index) {
+        return firstRows.start(index);
     }
 
     /** Returns the piece with a row. */
     int pieceOf(long row) {
-        // Most pieces have as many rows as the first one.
-        int guess = (int) Math.min(row / firstRows[1], firstRows.length - 2);
-        if (firstRows[guess] <= row && row < firstRows[guess + 1]) {
-            return guess;
-        }
-        int found = Arrays.binarySearch(firstRows, row);
-        return found >= 0 ? found : -found - 2;
+        return firstRows.runOf(row);
     }
 
     /** Returns a chunk as one piece. */
     static ChunkPages whole(ColumnChunk chunk, long rows) {
-        return new ChunkPages(ColumnChunk.Range.EMPTY, new long[] {chunk.start(), chunk.end()}, new long[] {0, rows});
+        return new ChunkPages(ColumnChunk.Range.EMPTY, new long[] {chunk.start(), chunk.end()},
+                PrefixSums.of(new long[] {0, rows}));
     }
 
     /** Finds the pieces of a chunk. Reads no values. */
@@ -167,7 +167,7 @@ record ChunkPages(ColumnChunk.Range dictionary, long[] starts, long[] firstRows)
             long[] rowEnds = Arrays.copyOf(firstRows, count + 1);
             ends[count] = end;
             rowEnds[count] = rows;
-            return new ChunkPages(before, ends, rowEnds);
+            return new ChunkPages(before, ends, PrefixSums.of(rowEnds).indexed());
         }
     }
 }

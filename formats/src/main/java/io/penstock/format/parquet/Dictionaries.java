@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.parquet;
 
+import io.penstock.io.publish.DecodedCache;
+import io.penstock.io.publish.DecodedSpill;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,29 +26,38 @@ final class Dictionaries implements AutoCloseable {
         @Nullable Dictionary read(SegmentAllocator memory) throws IOException;
     }
 
-    /** The memory of a dictionary, which another one uses after it: entries, and where each begins. */
-    private static final class Memory implements SegmentAllocator, AutoCloseable {
+    /** Dictionaries side by side in large pages, which a small one alone would not get; free when all are. */
+    private static final class Slab {
 
-        private final NativeBuffer entries = new NativeBuffer();
-        private final NativeBuffer starts = new NativeBuffer();
+        private static final long BYTES = 8 << 20;
+
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment memory = DecodedCache.largePages(BYTES, arena);
+        private long used;
+        private int users;
+    }
+
+    /** The memory of a dictionary: entries, and where each begins. */
+    private static final class Memory implements SegmentAllocator {
+
+        private final Dictionaries of;
+        private final List<Slab> slabs = new ArrayList<>(2);
+        private final List<NativeBuffer> large = new ArrayList<>(0);
+
+        Memory(Dictionaries of) {
+            this.of = of;
+        }
 
         @Override
         public MemorySegment allocate(long bytes, long alignment) {
-            NativeBuffer part = entries.used() == 0 ? entries : starts;
-            part.reserve(Math.max(1, bytes));
-            part.advance(Math.max(1, bytes));
-            return part.segment().asSlice(0, bytes);
-        }
-
-        void empty() {
-            entries.truncate(0);
-            starts.truncate(0);
-        }
-
-        @Override
-        public void close() {
-            entries.close();
-            starts.close();
+            MemorySegment part = bytes > Slab.BYTES / 4 ? null : of.take(bytes, slabs);
+            if (part == null) {
+                NativeBuffer buffer = new NativeBuffer();
+                large.add(buffer);
+                buffer.reserve(Math.max(1, bytes));
+                part = buffer.segment().asSlice(0, bytes);
+            }
+            return part;
         }
     }
 
@@ -80,9 +91,11 @@ final class Dictionaries implements AutoCloseable {
 
     private final long mostBytes;
     private final Map<Integer, Lease> leases = new LinkedHashMap<>(16, 0.75f, true);
-    private final ConcurrentLinkedQueue<Memory> free = new ConcurrentLinkedQueue<>();
+    /** The slabs that have room, and all of them; guarded by this. */
+    private final List<Slab> free = new ArrayList<>();
+    private final List<Slab> slabs = new ArrayList<>();
     private long bytes;
-    private volatile boolean closed;
+    private boolean closed;
 
     Dictionaries(long mostBytes) {
         this.mostBytes = mostBytes;
@@ -97,15 +110,12 @@ final class Dictionaries implements AutoCloseable {
                 return found;
             }
         }
-        Memory memory = free.poll();
-        if (memory == null) {
-            memory = new Memory();
-        }
+        Memory memory = new Memory(this);
         Lease read;
         try {
             read = new Lease(this, memory, reader.read(memory));
         } catch (Throwable t) {
-            memory.close();
+            release(memory);
             throw t;
         }
         List<Lease> freed = new ArrayList<>();
@@ -125,7 +135,7 @@ final class Dictionaries implements AutoCloseable {
                 }
             }
         }
-        freed.forEach(this::reuse);
+        freed.forEach(lease -> release(lease.memory));
         return read;
     }
 
@@ -144,31 +154,66 @@ final class Dictionaries implements AutoCloseable {
             isFreed = lease.users == 0 && lease.isForgotten;
         }
         if (isFreed) {
-            reuse(lease);
+            release(lease.memory);
         }
     }
 
-    private void reuse(Lease lease) {
-        lease.memory.empty();
+    /** Takes memory of a slab, which then is among those to release; null if there are so many slabs already. */
+    private synchronized @Nullable MemorySegment take(long bytes, List<Slab> into) {
+        long aligned = DecodedSpill.aligned(Math.max(1, bytes));
+        while (!free.isEmpty() && free.getLast().used + aligned > Slab.BYTES) {
+            free.removeLast();
+        }
+        if (free.isEmpty()) {
+            if (closed || (slabs.size() - 1) * Slab.BYTES > 2 * mostBytes) {
+                return null;
+            }
+            Slab made = new Slab();
+            slabs.add(made);
+            free.add(made);
+        }
+        Slab slab = free.getLast();
+        long at = slab.used;
+        slab.used += aligned;
+        slab.users++;
+        into.add(slab);
+        return slab.memory.asSlice(at, bytes);
+    }
+
+    private synchronized void release(Memory memory) {
+        memory.large.forEach(NativeBuffer::close);
+        for (Slab slab : memory.slabs) {
+            if (--slab.users == 0) {
+                slab.used = 0;
+                free.remove(slab);
+                free.addFirst(slab);
+            }
+        }
+        memory.slabs.clear();
+        freeUnused();
+    }
+
+    private void freeUnused() {
         if (closed) {
-            lease.memory.close();
-        } else {
-            free.add(lease.memory);
+            slabs.removeIf(slab -> {
+                if (slab.users == 0) {
+                    slab.arena.close();
+                }
+                return slab.users == 0;
+            });
         }
     }
 
     /** Frees those that nobody uses; the others when they are not used any more. */
     @Override
     public void close() {
-        closed = true;
         List<Lease> freed = new ArrayList<>();
         synchronized (this) {
+            closed = true;
             leases.values().forEach(lease -> forget(lease, freed));
             leases.clear();
+            freeUnused();
         }
-        freed.forEach(this::reuse);
-        for (Memory memory = free.poll(); memory != null; memory = free.poll()) {
-            memory.close();
-        }
+        freed.forEach(lease -> release(lease.memory));
     }
 }

@@ -19,11 +19,11 @@ import io.penstock.io.Span;
 import io.penstock.io.publish.DecodedCache;
 import io.penstock.io.publish.DecodedSpill;
 import io.penstock.json.Json;
-import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.store.RowFilter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -98,10 +98,10 @@ final class ParquetStore implements RecordStore {
                     "less than 2^31 column chunks");
         }
         this.groups = found.toArray(Group[]::new);
-        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows());
+        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows()).indexed();
         int chunks = groups.length * storedCount;
         this.copy = new DecodedSpill(path);
-        this.cached = cache == null ? null : new CachedColumns(cache, chunks, limit, this::source);
+        this.cached = cache == null ? null : new CachedColumns(cache, starts, storedCount, limit, new Chunks());
         this.blocks = cached == null
                 ? new DecodedOnce<>(chunks, chunk -> fileOf(chunk / storedCount), this::decode) : null;
     }
@@ -232,67 +232,11 @@ final class ParquetStore implements RecordStore {
         return state;
     }
 
-    /** {@inheritDoc} It locates some values before it reads the first, so that the CPU waits for them together. */
     @Override
     public boolean gather(long[] records, int count, int column, long valueBytes, MemorySegment target,
             long targetOffset, long[] scratch) {
-        if (cached == null || column >= storedCount) {
-            return false;
-        }
-        for (int done = 0, attempts = 0; done < count; attempts++) {
-            int some = Math.min(scratch.length, count - done);
-            long drops = cached.cache().drops();
-            MappedFile file = null;
-            long first = 0;
-            long end = 0;
-            int number = 0;
-            for (int i = 0; i < some; i++) {
-                long record = records[done + i];
-                if (record < first || record >= end) {
-                    if (record < 0 || record >= size()) {
-                        return false;
-                    }
-                    int group = starts.runOf(record);
-                    if (read[groups[group].part][column] == null) {
-                        return false;
-                    }
-                    first = starts.start(group);
-                    end = first + starts.length(group);
-                    number = group * storedCount + column;
-                }
-                CachedColumns.Piece piece = cached.find(number, record - first);
-                file = file == null ? piece.file() : file;
-                scratch[i] = piece.file() == file ? piece.placeOf(record - first, valueBytes) : -1;
-                if (scratch[i] < 0) {
-                    return false;
-                }
-            }
-            copy(Objects.requireNonNull(file).mapping(), scratch, some, valueBytes, target,
-                    targetOffset + done * valueBytes);
-            if (cached.cache().drops() == drops) {
-                done += some;
-                attempts = -1;
-            } else if (attempts > 0) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static void copy(MemorySegment from, long[] places, int count, long bytes, MemorySegment target, long at) {
-        if (bytes == Long.BYTES) {
-            for (int i = 0; i < count; i++) {
-                target.set(LittleEndian.I64, at + 8L * i, from.get(LittleEndian.I64, places[i]));
-            }
-        } else if (bytes == Integer.BYTES) {
-            for (int i = 0; i < count; i++) {
-                target.set(LittleEndian.I32, at + 4L * i, from.get(LittleEndian.I32, places[i]));
-            }
-        } else {
-            for (int i = 0; i < count; i++) {
-                MemorySegment.copy(from, places[i], target, at + bytes * i, bytes);
-            }
-        }
+        return cached != null && column < storedCount && cached.gather(column, records, count, valueBytes,
+                target, targetOffset, scratch);
     }
 
     private MalformedStoreException malformed(int group, String found) {
@@ -322,11 +266,91 @@ final class ParquetStore implements RecordStore {
                 from.rows, part.budget());
     }
 
+    private final class Chunks implements CachedColumns.Sources {
+
+        @Override
+        public CachedColumns.Source of(int chunk) {
+            return source(chunk);
+        }
+
+        @Override
+        public boolean has(int chunk) {
+            return read[groups[chunk / storedCount].part][chunk % storedCount] != null;
+        }
+    }
+
     private ColumnBlock decode(int chunk) throws IOException {
         CachedColumns.Source from = source(chunk);
         try (DecodeBuffers buffers = new DecodeBuffers()) {
             return from.column().decode(from.file(), from.group(), from.budget(), buffers, copy::append);
         }
+    }
+
+    @Override
+    public String storedType(int column) {
+        return storedTypes.get(column);
+    }
+
+    /** {@inheritDoc} Row groups, and pages of those with a page index, are read if their bounds may have such rows. */
+    @Override
+    public long[] rowsWhere(RowFilter filter) {
+        RowFilter.Found found = new RowFilter.Found();
+        for (int group = 0; group < groups.length; group++) {
+            long[] runs = runs(filter, group);
+            for (int r = 0; r < runs.length; r += 2) {
+                filter.find(this, starts.start(group) + runs[r], starts.start(group) + runs[r + 1], found);
+            }
+        }
+        return found.toArray();
+    }
+
+    /** Returns the runs of rows of a group among which there may be some, starts and ends in turns. */
+    private long[] runs(RowFilter filter, int group) {
+        int part = groups[group].part;
+        RowGroup rows = groups[group].rows;
+        MappedFile file = fileOf(group);
+        boolean mayHold = file.reading(() -> filter.mayHold(column -> column >= storedCount, column -> {
+            if (!partitions.isPresent(part, column - storedCount)) {
+                return null;
+            }
+            Span value = new Span();
+            partitions.locate(part, column - storedCount, value);
+            return value.slice();
+        }) && filter.mayHold(column -> bounds(group, column)));
+        if (!mayHold) {
+            return new long[0];
+        }
+        return file.reading(() -> {
+            long[] runs = {0, rows.rows()};
+            for (int column : filter.columns()) {
+                if (column < storedCount && read[part][column] instanceof Flat flat && ColumnBounds.areKnown(flat)) {
+                    ColumnBounds.OfPages pages = ColumnBounds.ofPages(file, rows.chunks().get(flat.leaf().index()),
+                            flat, rows.rows());
+                    if (pages != null) {
+                        boolean[] may = new boolean[pages.firstRows().length];
+                        for (int p = 0; p < may.length; p++) {
+                            RowFilter.Bounds bounds = pages.bounds().get(p);
+                            may[p] = filter.mayHold(other -> other == column ? bounds : null);
+                        }
+                        runs = ColumnBounds.intersect(runs, pages, may, rows.rows());
+                    }
+                }
+            }
+            return runs;
+        });
+    }
+
+    private RowFilter.@Nullable Bounds bounds(int group, int column) {
+        if (column >= storedCount) {
+            return null;
+        }
+        ParquetColumn own = read[groups[group].part][column];
+        long rows = groups[group].rows.rows();
+        if (own == null) {
+            return new RowFilter.Bounds(null, null, rows, rows);
+        }
+        return own instanceof Flat flat && ColumnBounds.areKnown(flat) ? ColumnBounds.ofChunk(fileOf(group),
+                groups[group].rows.chunks().get(flat.leaf().index()), flat) : null;
     }
 
     /** Always true: pages are encoded. */

@@ -10,7 +10,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Reads structs in Thrift's compact protocol, as Parquet's footer and page headers are written, one value after another
@@ -183,6 +185,28 @@ final class ThriftReader {
         byte[] text = bytes.asSlice(at, length).toArray(JAVA_BYTE);
         at += length;
         return new String(text, StandardCharsets.UTF_8);
+    }
+
+    byte[] binary() {
+        expect(BINARY, "bytes");
+        int length = length();
+        byte[] found = bytes.asSlice(at, length).toArray(JAVA_BYTE);
+        at += length;
+        return found;
+    }
+
+    /** Reads a list of truth values, of which each is a byte: 1 is true, and 2, or 0 of some writers, false. */
+    List<Boolean> booleans() {
+        expect(LIST, "a list");
+        int count = listHead();
+        if (count > 0 && type != TRUE && type != FALSE) {
+            throw malformed("field " + fieldId + ": a list of Thrift type " + type, "truth values");
+        }
+        List<Boolean> values = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            values.add(u8() == TRUE);
+        }
+        return values;
     }
 
     /** Enters a list and returns its count. */

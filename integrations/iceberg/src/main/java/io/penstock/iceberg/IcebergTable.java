@@ -224,6 +224,7 @@ public final class IcebergTable implements LakeTable {
             throws IOException {
         IcebergColumns columns = new IcebergColumns(table, schema);
         PositionDeletes deletes = new PositionDeletes(this::locate);
+        EqualityDeletes equality = new EqualityDeletes(place, table, this::locate);
         Map<List<Object>, byte[] @Nullable []> constants = new HashMap<>();
         List<DataFile> files = new ArrayList<>();
         try (tasks) {
@@ -240,23 +241,25 @@ public final class IcebergTable implements LakeTable {
                 }
                 byte[] @Nullable [] values = constants.computeIfAbsent(key, _ -> columns.constants(file));
                 Long order = file.fileSequenceNumber();
-                files.add(new DataFile(file.location(), file.recordCount(), file.fileSizeInBytes(),
-                        order == null ? 0 : order, deleted(file.location(), task.deletes(), deletes), values));
+                DataFile all = new DataFile(file.location(), file.recordCount(), file.fileSizeInBytes(),
+                        order == null ? 0 : order, null, values);
+                DeletedRows gone = deleted(all, task.deletes(), deletes, equality);
+                files.add(gone == null ? all : new DataFile(all.path(), all.rows(), all.bytes(), all.order(), gone,
+                        values));
             }
         }
         return new TableSnapshot("iceberg", place, id(), version, columns.columns(), files, this::locate);
     }
 
-    private @Nullable DeletedRows deleted(String path, List<DeleteFile> of, PositionDeletes deletes)
-            throws IOException {
-        for (DeleteFile file : of) {
-            if (file.content() == FileContent.EQUALITY_DELETES) {
-                throw new MalformedStoreException(file.location(), "deletes of rows by equality, which Flink writes",
-                        "deletes by position: let rewrite_data_files apply them first");
-            }
-        }
-        return of.isEmpty() ? null : of.size() == 1 && of.getFirst().format() == FileFormat.PUFFIN
-                ? new DeletionVector(table.io(), of.getFirst()) : deletes.of(path, of);
+    /** Returns the rows deleted from a data file, by position and by equality. */
+    private @Nullable DeletedRows deleted(DataFile file, List<DeleteFile> of, PositionDeletes positions,
+            EqualityDeletes equality) throws IOException {
+        List<DeleteFile> byPosition = of.stream().filter(each -> each.content() == FileContent.POSITION_DELETES).toList();
+        List<DeleteFile> byEquality = of.stream().filter(each -> each.content() == FileContent.EQUALITY_DELETES).toList();
+        DeletedRows found = byPosition.isEmpty() ? null
+                : byPosition.size() == 1 && byPosition.getFirst().format() == FileFormat.PUFFIN
+                ? new DeletionVector(table.io(), byPosition.getFirst()) : positions.of(file.path(), byPosition);
+        return byEquality.isEmpty() ? found : equality.of(file, byEquality, found);
     }
 
     private Location locate(String path) {

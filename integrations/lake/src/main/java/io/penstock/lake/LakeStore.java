@@ -9,6 +9,7 @@ import io.penstock.store.Column;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.store.RowFilter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -50,7 +51,12 @@ public final class LakeStore implements RecordStore {
     private final Map<ByteBuffer, MemorySegment> constants = new HashMap<>();
     private volatile @Nullable String fingerprint;
 
-    LakeStore(TableSnapshot snapshot) {
+    /**
+     * Opens a version, or any files of it.
+     *
+     * @param snapshot the version
+     */
+    public LakeStore(TableSnapshot snapshot) {
         this.snapshot = snapshot;
         this.columns = snapshot.columns().stream().map(column -> column.type().column(column.name())).toList();
         this.starts = new long[snapshot.files().size() + 1];
@@ -104,31 +110,59 @@ public final class LakeStore implements RecordStore {
         return true;
     }
 
+    /** {@return the type as Arrow calls it, for dates, times and decimals} */
+    @Override
+    public String storedType(int column) {
+        return switch (snapshot.columns().get(column).type().kind()) {
+            case DATE -> "date32[day]";
+            case TIME -> "time64[us]";
+            case TIMESTAMP -> "timestamp[us]";
+            case TIMESTAMP_NANOS -> "timestamp[ns]";
+            case DECIMAL -> "decimal";
+            default -> "";
+        };
+    }
+
     /**
-     * Finds the rows for which a condition holds: files whose partition cannot have such rows are not read.
-     *
-     * @param where conditions joined by {@code and}, such as {@code country = 'de' and n >= 10 and more is not null};
-     *     {@link RowFilter} has the forms
-     * @return the rows' indices, ascending, for {@link io.penstock.dataset.Dataset#select}
-     * @throws IllegalArgumentException if a condition names no column, or its value is none of the column's type
+     * {@inheritDoc} Files whose partition cannot have such rows are not opened; of others, what their statistics
+     * exclude is not read.
      */
-    public long[] rowsWhere(String where) {
-        RowFilter filter = RowFilter.parse(where, snapshot.columns());
-        long[] found = new long[16];
-        int count = 0;
+    @Override
+    public long[] rowsWhere(RowFilter filter) {
+        RowFilter.Found found = new RowFilter.Found();
         for (int f = 0; f < snapshot.files().size(); f++) {
-            if (starts[f] == starts[f + 1] || !filter.mayHold(snapshot.files().get(f))) {
-                continue;
-            }
-            OpenFile file = file(f);
-            for (long row = starts[f]; row < starts[f + 1]; row++) {
-                if (filter.holds(file, file.position(row - starts[f]))) {
-                    found = count == found.length ? Arrays.copyOf(found, 2 * count) : found;
-                    found[count++] = row;
+            DataFile of = snapshot.files().get(f);
+            if (starts[f] < starts[f + 1] && filter.mayHold(c -> constant(c, of), c -> {
+                byte[] value = of.constants()[snapshot.columns().get(c).constant()];
+                return value == null ? null : MemorySegment.ofArray(value);
+            })) {
+                OpenFile file = file(f);
+                if (filter.mayHold(file::isConstant, file::constant)) {
+                    find(filter, f, file, found);
                 }
             }
         }
-        return Arrays.copyOf(found, count);
+        return found.toArray();
+    }
+
+    private boolean constant(int c, DataFile file) {
+        int constant = snapshot.columns().get(c).constant();
+        return constant >= 0 && constant < file.constants().length;
+    }
+
+    /** Asks the data file, which knows its statistics, if it has the columns as the table has them. */
+    private void find(RowFilter filter, int f, OpenFile file, RowFilter.Found found) {
+        RowFilter inFile = filter.over(file::columnInFile, file.rows().columns());
+        if (inFile == null) {
+            filter.find(this, starts[f], starts[f + 1], found);
+            return;
+        }
+        for (long position : file.rows().rowsWhere(inFile)) {
+            long live = file.live(position);
+            if (live >= 0) {
+                found.add(starts[f] + live);
+            }
+        }
     }
 
     private int fileOf(long record) {

@@ -10,6 +10,7 @@ import io.penstock.store.Inspection;
 import io.penstock.store.OpenOptions;
 import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
+import io.penstock.store.RowFilter;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -142,6 +143,39 @@ final class OpenFile {
             }
         }
         return live + low;
+    }
+
+    /** Returns which of the rows that were not deleted a row of the file is; -1 if it was deleted. */
+    long live(long position) {
+        int low = 0;
+        int high = before.length;
+        while (low < high) {
+            int mid = low + high >>> 1;
+            if (before[mid] + mid < position) {
+                low = mid + 1;
+            } else {
+                high = mid;
+            }
+        }
+        return low < before.length && before[low] + low == position ? -1 : position - low;
+    }
+
+    RecordStore rows() {
+        return rows;
+    }
+
+    /** Tells whether all rows have one value in a column, or are null. */
+    boolean isConstant(int c) {
+        return sources[c].column < 0;
+    }
+
+    @Nullable MemorySegment constant(int c) {
+        return sources[c].constant;
+    }
+
+    /** Returns the position of a column in the file: -1 if its values are converted, {@link RowFilter#KNOWN} if constant. */
+    int columnInFile(int c) {
+        return isConstant(c) ? RowFilter.KNOWN : sources[c].conversion == null ? sources[c].column : -1;
     }
 
     boolean isPresent(long row, int c) {
