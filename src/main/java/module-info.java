@@ -78,6 +78,5 @@ module io.penstock {
             io.penstock.format.safetensors.SafetensorsProvider,
             io.penstock.format.tokens.DatatroveProvider,
             io.penstock.format.tokens.NanogptProvider,
-            io.penstock.format.files.FilesProvider,
             io.penstock.format.tokens.RawProvider;
 }

@@ -43,7 +43,8 @@ public final class StoreFormats {
 
     /** The modules that have those of them that the engine has not. */
     private static final Map<String, List<String>> WINGS = Map.of(
-            "penstock-formats", List.of("hdf5", "arrow", "parquet", "lmdb", "mds", "csv", "jsonl", "webdataset"),
+            "penstock-formats", List.of("hdf5", "arrow", "parquet", "lmdb", "mds", "csv", "jsonl", "webdataset",
+                    "files"),
             "penstock-pictures", List.of("images"));
 
     private StoreFormats() {

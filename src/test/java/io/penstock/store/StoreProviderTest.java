@@ -34,10 +34,11 @@ import org.junit.jupiter.api.io.TempDir;
 class StoreProviderTest {
 
     private static final List<String> OWN = List.of("megatron", "manifest", "llmc", "npy", "npz", "safetensors",
-            "datatrove", "nanogpt", "files", "raw");
+            "datatrove", "nanogpt", "raw");
     /** What errors say of the formats of wings, which the engine is tested without. */
     private static final String ABSENT = "; penstock-formats, which has [hdf5, arrow, parquet, lmdb, mds, csv, jsonl,"
-            + " webdataset], is not on the class path; penstock-pictures, which has [images], is not on the class path";
+            + " webdataset, files], is not on the class path; penstock-pictures, which has [images], is not on the class"
+            + " path";
 
     @TempDir
     Path folder;

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.penstock.dataset.Dataset;
-import io.penstock.dataset.RecordFields;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.internal.Sha256;
 import io.penstock.io.Location;
@@ -20,19 +18,13 @@ import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
 import io.penstock.store.RecordStore;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.io.TempDir;
 
 /** WebDataset, GNU tar and Python's tarfile wrote these tars, and WebDataset reads in them what the manifest says. */
 class WebDatasetFixturesTest {
@@ -129,22 +121,5 @@ class WebDatasetFixturesTest {
             assertThrows(IndexOutOfBoundsException.class, () -> store.locate(-1, 0, new Span()));
             assertThrows(IndexOutOfBoundsException.class, () -> store.locate(0, store.columns().size(), new Span()));
         }
-    }
-
-    @Test
-    void samplesOfTarsAreKnownByTheirKeyWithoutTheFolder(@TempDir Path folder) throws IOException {
-        Path shard = Fixtures.path("webdataset/shard-000000.tar");
-        try (WebDatasetStore here = WebDatasetStore.open(Location.of(shard));
-                WebDatasetStore there = WebDatasetStore.open(Location.of(Files.copy(shard,
-                        folder.resolve("moved.tar"))))) {
-            assertEquals(here.key(0), here.name(0).replaceAll(" of .*", ""));
-            Dataset first = RecordFields.of(here).and(here.columns().getFirst().name());
-            Dataset second = RecordFields.of(there).and(there.columns().getFirst().name());
-            assertEquals(keys(first.split(0.5, 1).train()), keys(second.split(0.5, 1).train()));
-        }
-    }
-
-    private static Set<String> keys(Dataset part) {
-        return LongStream.range(0, part.size()).mapToObj(part::key).collect(Collectors.toSet());
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.format.files.FilesStore;
+import io.penstock.format.webdataset.WebDatasetStore;
 import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
@@ -185,6 +186,19 @@ class SplitTest {
             }
         }
         assertTrue(isTrain.size() > 150);
+    }
+
+    @Test
+    void samplesOfTarsAreKnownByTheirKeyWithoutTheFolder() throws IOException {
+        Path shard = Fixtures.path("webdataset/shard-000000.tar");
+        try (WebDatasetStore here = WebDatasetStore.open(Location.of(shard));
+                WebDatasetStore there = WebDatasetStore.open(Location.of(Files.copy(shard,
+                        folder.resolve("moved.tar"))))) {
+            assertEquals(here.key(0), here.name(0).replaceAll(" of .*", ""));
+            Dataset first = RecordFields.of(here).and(here.columns().getFirst().name());
+            Dataset second = RecordFields.of(there).and(there.columns().getFirst().name());
+            assertEquals(keys(first.split(0.5, 1).train()), keys(second.split(0.5, 1).train()));
+        }
     }
 
     @Test
