@@ -160,17 +160,8 @@ class VerificationTest {
     }
 
     @Test
-    void filesOfAFolderAreCheckedWhereTheyHaveChecksums() throws Exception {
-        Path home = Files.createDirectories(folder.resolve("loose"));
-        Files.writeString(home.resolve("notes.txt"), "a");
-        BlockChecksums.write(home.resolve("notes.txt"), IfExists.FAIL, _ -> { });
-        Verification result = verify(home);
-        assertTrue(result.isGood());
-        assertEquals(List.of(Location.of(home), Location.of(home.resolve("notes.txt"))),
-                result.files().stream().map(CheckedFile::file).toList());
-        Files.writeString(home.resolve("notes.txt"), "b");
-        assertEquals(List.of("crc32c"), verify(home).faults().stream().map(Fault::check).toList());
-        assertThrows(NoSuchFileException.class, () -> verify(home.resolve("absent")));
+    void aFolderThatIsAbsentIsAnError() {
+        assertThrows(NoSuchFileException.class, () -> verify(folder.resolve("absent")));
     }
 
     @Test

@@ -12,11 +12,17 @@ import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.memory.LittleEndian;
 import io.penstock.store.Column;
+import io.penstock.store.IfExists;
 import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
 import io.penstock.store.OpenOptions;
+import io.penstock.store.Progress;
 import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
+import io.penstock.store.integrity.BlockChecksums;
+import io.penstock.store.integrity.Verification;
+import io.penstock.store.integrity.Verification.CheckedFile;
+import io.penstock.store.integrity.Verification.Fault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -410,5 +416,22 @@ class FilesStoreTest {
                 assertEquals(i == 1, span.isBeside(mapped), "file " + i);
             }
         }
+    }
+
+    @Test
+    void filesOfAFolderAreCheckedWhereTheyHaveChecksums() throws Exception {
+        file("notes.txt", "a");
+        Path notes = folder.resolve("notes.txt");
+        BlockChecksums.write(notes, IfExists.FAIL, _ -> { });
+        Verification result = verified();
+        assertTrue(result.isGood());
+        assertEquals(List.of(Location.of(folder), Location.of(notes)),
+                result.files().stream().map(CheckedFile::file).toList());
+        Files.writeString(notes, "b");
+        assertEquals(List.of("crc32c"), verified().faults().stream().map(Fault::check).toList());
+    }
+
+    private Verification verified() throws IOException, InterruptedException {
+        return Verification.run(Location.of(folder), OpenOptions.DEFAULT, 2, Progress.NONE);
     }
 }
