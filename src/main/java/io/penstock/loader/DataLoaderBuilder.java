@@ -317,7 +317,7 @@ public final class DataLoaderBuilder {
     /**
      * Also writes into the {@linkplain #ledger ledger} how many bytes each batch has, and their CRC-32C, in another 64
      * bytes a step. {@code penstock audit} then finds steps whose bytes differed when they were given again after a
-     * restart. The workers compute it, after collating and before {@linkplain #transform stages}. Default: no.
+     * restart. The workers compute it, after collating and before {@linkplain #onDevice stages}. Default: no.
      *
      * @return this
      */
