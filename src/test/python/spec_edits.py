@@ -242,6 +242,61 @@ class Edited:
         return listed
 
 
+# Streams
+
+def stream_index(window, seed, lanes, place):
+    """The index of the record at a place, if windows are full and no lane has ended."""
+    lane, record = place % lanes, place // lanes
+    if window > 0:
+        begin = record // window * window
+        record = begin + Permutation(window, seed, begin * lanes + lane).at(record - begin)
+    return record * lanes + lane
+
+
+def check_stream(case, check):
+    what = " of the stream %s" % case["text"]
+    state = json.loads(case["text"])
+    edits = read_edits(state)
+    base = "stream" + (" window=%d seed=%d" % (case["window"], case["seed"]) if case["window"] else "") + " lanes=1"
+    check("sampler" + what, edited_fingerprint(base, edits), state["sampler"])
+    index = lambda place: stream_index(case["window"], case["seed"], case["lanes"], place)
+    listed = list(range(state["position"] + 200))
+    for kind, _, p, members in edits:
+        if kind == 1:
+            listed = [q for q in listed if q < p or not members[1] <= q < members[2]]
+        else:
+            listed = [q for q in listed if q < p or not members[0] <= index(q) < members[1]]
+    rest = [q for q in listed if q >= state["position"]][:len(case["positions"])]
+    check("positions" + what, rest, case["positions"])
+    check("samples" + what, [index(q) for q in rest], case["samples"])
+
+
+def check_stream_weights(case, check):
+    what = " of the mixed stream %s" % case["text"]
+    state = json.loads(case["text"])
+    changes = [(0, case["weights"])] + [(p, weights) for _, _, p, weights in
+                                        sorted(read_edits(state), key=lambda edit: edit[1:3])]
+    given = [0] * len(case["weights"])
+    records = []
+    for draw in range(state["position"] + 200):
+        begin, weights = [change for change in changes if change[0] <= draw][-1]
+        source, _ = Proportions(weights).draw(draw - begin)
+        records.append(given[source])
+        given[source] += 1
+    places = range(state["position"], state["position"] + len(case["records"]))
+    check("records" + what, [records[stream_index(case["window"], case["seed"], 1, place)] for place in places],
+          case["records"])
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
 def whole_feedback(weights):
     greatest = max(weights)
     return [0 if w == 0 else max(1, round(w / greatest * 255)) for w in weights]
@@ -264,6 +319,10 @@ def check_edits(vectors, check):
         check("samples" + what, [run.sample(case["epoch"], q) for q in listed], case["samples"])
         for position, place in case["places"]:
             check("place of %d" % position + what, run.place(listed, case["epoch"], position), place)
+    for case in vectors["streams"]:
+        check_stream(case, check)
+    for case in vectors["stream_weights"]:
+        check_stream_weights(case, check)
     for case in vectors["feedback"]:
         check("feedback of %s" % case["weights"], whole_feedback(case["weights"]), case["whole"])
 
@@ -302,7 +361,14 @@ def read_ledger(data):
             chain = record[48:]
             state = json.loads(text)
             digest = order_digest(state)
+            if zero not in (0, 1):
+                raise ValueError("flags %d at byte %d" % (zero, at))
             runs.append({"rank": rank, "world": world, "tail": tail, "place": place, "state": state, "steps": []})
+        elif struct.unpack_from("<q", record)[0] == -2:
+            length, crc = struct.unpack_from("<qI", record, 8)
+            if chain != record[48:]:
+                raise ValueError("another chain at byte %d" % at)
+            runs[-1]["steps"][-1]["content"] = (length, crc)
         else:
             position, epoch, place, rows, valid, row = struct.unpack_from("<qqqIiQ", record)
             chain = hashlib.sha256(chain + struct.pack("<qqq", epoch, place, (rows & 0x7FFFFFFF) * runs[-1]["world"])
@@ -323,4 +389,7 @@ def check_ledger(vectors, check):
         for run in case["runs"]:
             for step in run["steps"]:
                 step["digest"] = row_digest(zip(step.pop("positions"), step.pop("samples")))
+                if "content" in step:
+                    data = bytes.fromhex(step["content"])
+                    step["content"] = (len(data), crc32c(data))
         check("runs of a ledger", runs, case["runs"])

@@ -20,12 +20,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /** Makes batches of a dataset's samples: plans them, and has a collator write them. */
 final class CollatingMaker implements BatchMaker {
 
     private static final FetchPhase[] PHASES = FetchPhase.values();
+
+    private static final long MOST_SUMMED = 1 << 30;
 
     private final Collator collator;
     private final SampleReader reader;
@@ -44,13 +47,16 @@ final class CollatingMaker implements BatchMaker {
     private final @Nullable SampleTimer samples;
     /** Null if batches do not have the totals of their step. */
     private final @Nullable StepTotals totals;
+    /** Null if nobody asks for the checksum of a batch's bytes. */
+    private final @Nullable CRC32C sum;
     /** Set while no thread makes anything, and handed over by the pool with the run. */
     private PlannedRun run;
 
     @SuppressWarnings("NullAway.Init") // begin(…) sets the run before anything is made
     CollatingMaker(Collator collator, SampleReader reader, BadSamples badSamples, EpochRandom random,
             Optional<BatchesAhead> ahead, @Nullable Arrivals arrivals, int batchesInUse,
-            @Nullable SampleTimer samples, @Nullable StepTotals totals, LoaderProbe probe, LongSupplier nanoTime) {
+            @Nullable SampleTimer samples, @Nullable StepTotals totals, @Nullable CRC32C sum, LoaderProbe probe,
+            LongSupplier nanoTime) {
         this.collator = collator;
         this.reader = reader;
         this.badSamples = badSamples;
@@ -61,6 +67,7 @@ final class CollatingMaker implements BatchMaker {
         this.batchesInUse = batchesInUse;
         this.samples = samples;
         this.totals = totals;
+        this.sum = sum;
         this.probe = probe;
         this.nanoTime = nanoTime;
     }
@@ -100,6 +107,9 @@ final class CollatingMaker implements BatchMaker {
             filled.plannedAt = nanoTime.getAsLong();
             probe.planned(filled);
             collate(slot);
+            if (sum != null) {
+                sum(sum, slot);
+            }
         } catch (Throwable t) {
             long batch = sequence - run.base;
             throw new BatchException(batch, run.batches.epochOf(batch), reader.sample(), reader.explain(t));
@@ -152,6 +162,21 @@ final class CollatingMaker implements BatchMaker {
             }
             collateRepaired(slot);
         }
+    }
+
+    /** The bytes of all fields, one field behind the other, without what lies between them. */
+    private static void sum(CRC32C crc, HostSlot slot) {
+        crc.reset();
+        long bytes = 0;
+        for (int field = 0; field < slot.slab.layout().fields().size(); field++) {
+            long size = slot.slab.byteSize(field);
+            for (long at = 0; at < size; at += MOST_SUMMED) {
+                crc.update(slot.slab.segment().asSlice(slot.slab.offset(field) + at, Math.min(MOST_SUMMED, size - at))
+                        .asByteBuffer());
+            }
+            bytes += size;
+        }
+        slot.plan.content(bytes, (int) crc.getValue());
     }
 
     private void write(HostSlot slot) {

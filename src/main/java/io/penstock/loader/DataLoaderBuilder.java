@@ -54,6 +54,7 @@ public final class DataLoaderBuilder {
     boolean dropLast;
     @Nullable LoaderState state;
     @Nullable Path ledger;
+    boolean ledgerSumsBytes;
     @Nullable Long startEpoch;
     long endEpoch = Long.MAX_VALUE;
     /** Empty: a host device that the loader owns. */
@@ -310,6 +311,18 @@ public final class DataLoaderBuilder {
      */
     public DataLoaderBuilder ledger(Path folder) {
         this.ledger = Objects.requireNonNull(folder, "folder");
+        return this;
+    }
+
+    /**
+     * Also writes into the {@linkplain #ledger ledger} how many bytes each batch has, and their CRC-32C, in another 64
+     * bytes a step. {@code penstock audit} then finds steps whose bytes differed when they were given again after a
+     * restart. The workers compute it, after collating and before {@linkplain #onDevice stages}. Default: no.
+     *
+     * @return this
+     */
+    public DataLoaderBuilder ledgerOfBytes() {
+        this.ledgerSumsBytes = true;
         return this;
     }
 

@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -255,7 +256,7 @@ final class LoaderParts {
             return before;
         }
         try {
-            return opened.add(Ledger.open(settings.ledger, batches), Ledger::close);
+            return opened.add(Ledger.open(settings.ledger, batches, settings.ledgerSumsBytes), Ledger::close);
         } catch (IOException e) {
             throw new UncheckedIOException("the ledger cannot be opened: " + e.getMessage(), e);
         }
@@ -270,7 +271,8 @@ final class LoaderParts {
         var maker = new CollatingMaker(settings.collator, reader, badSamples, random, ahead(), arrivals.orElse(null),
                 batchesInUse(), timer, settings.stepTokens == null ? null : new StepTotals(
                         settings.stepTokens, settings.batchesOfStep, layout),
-                telemetry.probe(), settings.nanoTime);
+                settings.ledger != null && settings.ledgerSumsBytes ? new CRC32C() : null, telemetry.probe(),
+                settings.nanoTime);
         makers.add(maker);
         return maker;
     }

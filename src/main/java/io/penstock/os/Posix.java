@@ -77,8 +77,8 @@ public final class Posix {
 
     private static final Linker.Option STATE = Linker.Option.captureCallState("errno");
 
-    // Functions are bound on the first call, because only some systems have them, and in groups, because a short command
-    // would otherwise spend more time on binding than on what it does.
+    // Functions are bound on the first call, because only some systems have them, and in groups, because binding all
+    // takes a short command longer than what it does.
 
     private static final class Files {
 

@@ -20,6 +20,8 @@ public final class BatchPlan {
     private int count;
     private int valid;
     private int replaced;
+    private long contentBytes;
+    private int contentSum;
 
     /**
      * An empty plan.
@@ -49,6 +51,8 @@ public final class BatchPlan {
         System.arraycopy(other.positions, 0, positions, 0, other.count);
         set(other.number, other.epoch, other.indexInEpoch, other.firstPosition, other.count, other.valid);
         replaced = other.replaced;
+        contentBytes = other.contentBytes;
+        contentSum = other.contentSum;
     }
 
     /** Sets a batch whose samples lie {@code world} positions apart. */
@@ -75,6 +79,8 @@ public final class BatchPlan {
         this.count = count;
         this.valid = valid;
         this.replaced = 0;
+        this.contentBytes = 0;
+        this.contentSum = 0;
     }
 
     /**
@@ -134,6 +140,27 @@ public final class BatchPlan {
      */
     public int replaced() {
         return replaced;
+    }
+
+    /**
+     * Says what the samples' bytes are, once they were collated.
+     *
+     * @param bytes how many
+     * @param crc32c their CRC-32C
+     */
+    public void content(long bytes, int crc32c) {
+        contentBytes = bytes;
+        contentSum = crc32c;
+    }
+
+    /** {@return how many bytes the collated samples have; 0 if nobody asked} */
+    public long contentBytes() {
+        return contentBytes;
+    }
+
+    /** {@return the CRC-32C of these bytes; 0 if nobody asked} */
+    public int contentSum() {
+        return contentSum;
     }
 
     /** {@return the batch's number in this run; 0 for the first batch after the start position} */

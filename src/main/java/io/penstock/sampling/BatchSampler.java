@@ -284,8 +284,8 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
             return this;
         }
         if (this instanceof BudgetBatches.Arriving) {
-            throw new IllegalArgumentException("found edits of a stream with a token budget, expected batches of a fixed"
-                    + " size, or stores");
+            throw new IllegalArgumentException("found edits of a stream with a token budget, expected batches of a"
+                    + " fixed size, or stores");
         }
         return with(settings.withSampler(EditedSampler.of(settings.sampler, edits)));
     }
@@ -417,7 +417,8 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     }
 
     /**
-     * Returns the position behind the one at the place before, in a stream: where its lanes are, which have not read on.
+     * Returns the position behind the one at the place before, in a stream: where its lanes are, which have not read
+     * on.
      */
     private long behind(long epoch, long place) {
         return place == 0 ? 0 : position(epoch, place - 1) + 1;

@@ -11,11 +11,14 @@ final class WorkBatches extends CountedBatches {
 
     private final WorkBudget budget;
     private final RecentValues<Epoch> epochs;
+    /** Whether no window has to be dealt to know how many batches it has: then all whole epochs have as many. */
+    private final boolean isCounted;
 
     private WorkBatches(Settings settings, WorkBudget budget, RecentValues<Epoch> epochs) {
         super(settings);
         this.budget = budget;
         this.epochs = epochs;
+        this.isCounted = budget.limits().isEmpty();
     }
 
     static WorkBatches of(Settings settings, WorkBudget budget) {
@@ -89,7 +92,25 @@ final class WorkBatches extends CountedBatches {
     @Override
     public long batchesInEpoch(long epoch) {
         checkStarted(epoch);
-        return epochs.of(epoch).steps();
+        return epochs.of(isCounted && epoch > startEpoch ? startEpoch + 1 : epoch).steps();
+    }
+
+    @Override
+    public long epochOf(long number, long endEpoch) {
+        if (!isCounted) {
+            return super.epochOf(number, endEpoch);
+        }
+        checkNumber(number);
+        long later = number - batchesInEpoch(startEpoch);
+        return later < 0 || startEpoch + 1 >= endEpoch ? Math.min(endEpoch, later < 0 ? startEpoch : endEpoch)
+                : Math.min(endEpoch, startEpoch + 1 + later / batchesInEpoch(startEpoch + 1));
+    }
+
+    @Override
+    public long firstBatchOf(long epoch) {
+        checkStarted(epoch);
+        return !isCounted ? super.firstBatchOf(epoch) : epoch == startEpoch ? 0 : batchesInEpoch(startEpoch)
+                + Math.multiplyExact(epoch - startEpoch - 1, batchesInEpoch(startEpoch + 1));
     }
 
     /** Does not occur: every epoch has a batch. */
@@ -150,7 +171,7 @@ final class WorkBatches extends CountedBatches {
 
         private synchronized void count(long bin) {
             while (before[known] <= bin && known < windows()) {
-                int bins = order.window(firstWindow + known).ends().length - (known == 0 ? skipped : 0);
+                int bins = order.bins(firstWindow + known) - (known == 0 ? skipped : 0);
                 if (known + 1 == before.length) {
                     before = Arrays.copyOf(before, 2 * before.length);
                 }

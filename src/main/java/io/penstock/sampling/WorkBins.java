@@ -67,6 +67,24 @@ final class WorkBins implements Order {
         return Math.ceilDiv(size(), (long) windowSamples);
     }
 
+    /** Whether the number of batches of a window follows from that of its samples. */
+    boolean isCounted() {
+        return budget.limits().isEmpty();
+    }
+
+    /** Returns how many batches a window has; deals it only if it has to. */
+    int bins(long number) {
+        return isCounted() ? fewestBins(budget, (int) Math.min(windowSamples, size() - number * windowSamples), 0)
+                : window(number).ends().length;
+    }
+
+    /** As many as the mean and the limits need at least, in whole groups, but no more than there are samples. */
+    private static int fewestBins(WorkBudget budget, int samples, long ofLimits) {
+        long fewest = Math.max(ofLimits, Math.max(Math.ceilDiv(samples, budget.batchSize()),
+                Math.ceilDiv(samples, budget.maxSamples())));
+        return (int) Math.min(samples, Math.ceilDiv(fewest, (long) budget.group()) * budget.group());
+    }
+
     Window window(long number) {
         return windows.of(number);
     }
@@ -148,10 +166,8 @@ final class WorkBins implements Order {
             binOf = new int[count];
         }
 
-        /** As many as the mean and the limits need at least, in whole groups, but no more than there are samples. */
         int fewestBins() {
-            long fewest = Math.max(Math.ceilDiv(samples.length, budget.batchSize()),
-                    Math.ceilDiv(samples.length, budget.maxSamples()));
+            long fewest = 0;
             for (int l = 0; l < limits.length; l++) {
                 long sum = 0;
                 for (long size : sizes[l]) {
@@ -159,7 +175,7 @@ final class WorkBins implements Order {
                 }
                 fewest = Math.max(fewest, Math.ceilDiv(sum, limits[l].most()));
             }
-            return (int) Math.min(samples.length, Math.ceilDiv(fewest, (long) budget.group()) * budget.group());
+            return WorkBins.fewestBins(budget, samples.length, fewest);
         }
 
         /** Deals all samples to so many bins; false if one does not fit. Each fits in a bin of its own. */

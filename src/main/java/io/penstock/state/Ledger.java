@@ -28,7 +28,8 @@ import java.util.Locale;
  * <pre>
  *         0         8            16      24    28    32     40    48     64
  *   step  position  epoch        place   count valid rows   seal  chain
- *  start  -1        version rank world tail    0 text place  seal  chain  then the state's text, filled up with zeros
+ *  bytes  -2        bytes        CRC-32C, zeros        seal  chain  behind each step, if they are asked for
+ *  start  -1        version rank world tail flags text place seal  chain  then the state's text, filled up with zeros
  * </pre>
  *
  * <p>The <b>chain</b> is the same on every rank, and the state has it: a digest of the chain before and of the step's
@@ -47,6 +48,9 @@ public final class Ledger implements AutoCloseable {
     static final int CHAIN_AT = 48;
     static final int VERSION = 1;
     static final long START = -1;
+    static final long BYTES = -2;
+    /** A flag of a start: records of bytes follow those of steps. */
+    static final int WITH_BYTES = 1;
     /** Marks the last batch of an epoch in the count. */
     static final int LAST = 1 << 31;
     /** In place of the valid rows: the batch could not be made. */
@@ -63,6 +67,7 @@ public final class Ledger implements AutoCloseable {
     private byte[] chain = new byte[CHAIN_BYTES];
     private long orderDigest;
     private BatchSampler batches;
+    private final boolean hasBytes;
 
     /** Digests records; one thread at a time. */
     static final class Digests {
@@ -106,10 +111,11 @@ public final class Ledger implements AutoCloseable {
         }
     }
 
-    private Ledger(FileChannel file, byte[] seal, BatchSampler batches) {
+    private Ledger(FileChannel file, byte[] seal, BatchSampler batches, boolean hasBytes) {
         this.file = file;
         this.seal = seal;
         this.batches = batches;
+        this.hasBytes = hasBytes;
     }
 
     /**
@@ -121,6 +127,19 @@ public final class Ledger implements AutoCloseable {
      * @throws IOException if the file cannot be read or written
      */
     public static Ledger open(Path folder, BatchSampler batches) throws IOException {
+        return open(folder, batches, false);
+    }
+
+    /**
+     * Opens the ledger of a rank, as {@link #open(Path, BatchSampler)} does.
+     *
+     * @param folder the folder of the files of all ranks; it is created if it does not exist
+     * @param batches the rank's batches from where the run begins
+     * @param hasBytes whether it says what the bytes of each batch are, which plans then have
+     * @return the ledger, to be closed by the caller
+     * @throws IOException if the file cannot be read or written
+     */
+    public static Ledger open(Path folder, BatchSampler batches, boolean hasBytes) throws IOException {
         Files.createDirectories(folder);
         Path path = file(folder, batches.shard().rank());
         FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ,
@@ -129,7 +148,7 @@ public final class Ledger implements AutoCloseable {
             byte[] seal = new byte[Long.BYTES];
             long end = LedgerFile.validEnd(file, seal);
             file.truncate(end).position(end);
-            Ledger ledger = new Ledger(file, seal, batches);
+            Ledger ledger = new Ledger(file, seal, batches, hasBytes);
             ledger.begin(batches);
             return ledger;
         } catch (Throwable t) {
@@ -158,7 +177,8 @@ public final class Ledger implements AutoCloseable {
         Shard shard = from.shard();
         ByteBuffer record = ByteBuffer.allocate(RECORD_BYTES + padded.length).order(ByteOrder.LITTLE_ENDIAN);
         record.putLong(START).putInt(VERSION).putInt(shard.rank()).putInt(shard.worldSize())
-                .putInt(shard.tail().ordinal()).putInt(0).putInt(text.length).putLong(from.startPlace());
+                .putInt(shard.tail().ordinal()).putInt(hasBytes ? WITH_BYTES : 0).putInt(text.length)
+                .putLong(from.startPlace());
         record.put(CHAIN_AT, chain).put(RECORD_BYTES, padded);
         seal = digests.seal(seal, record, 0, text).clone();
         record.put(SEAL_AT, seal, 0, Long.BYTES);
@@ -226,6 +246,16 @@ public final class Ledger implements AutoCloseable {
         waiting.putLong(batches.positionOf(plan.number())).putLong(plan.epoch()).putLong(place)
                 .putInt(batches.isLastOfEpoch(plan.number()) ? count | LAST : count).putInt(valid)
                 .putLong(rows(plan)).putLong(0).put(chain);
+        sealed(at);
+        if (hasBytes) {
+            at = waiting.position();
+            waiting.putLong(BYTES).putLong(plan.contentBytes()).putInt(plan.contentSum()).putInt(0).putLong(0)
+                    .putLong(0).putLong(0).put(chain);
+            sealed(at);
+        }
+    }
+
+    private void sealed(int at) {
         byte[] sealed = digests.seal(seal, waiting, at, NO_TEXT);
         System.arraycopy(sealed, 0, seal, 0, Long.BYTES);
         waiting.put(at + SEAL_AT, seal, 0, Long.BYTES);

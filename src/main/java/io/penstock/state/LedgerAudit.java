@@ -113,6 +113,7 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
                     }
                 }
             }
+            files.forEach(this::compareBytes);
             Attempt begin = line.getFirst();
             epoch = begin.state().epoch();
             place = begin.place();
@@ -122,6 +123,36 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             }
             return new LedgerAudit(first.attempts.size(), steps, positions, recorded - steps,
                     problems.subList(0, Math.min(problems.size(), MOST_PROBLEMS)), HexFormat.of().formatHex(chain));
+        }
+
+        /** Steps that were taken back and given again must have the same bytes. */
+        private void compareBytes(LedgerFile file) {
+            for (int i = 1; i < file.attempts.size(); i++) {
+                Attempt before = file.attempts.get(i - 1);
+                Attempt again = file.attempts.get(i);
+                long old = 0;
+                for (long step = 0; step < again.steps() && before.hasBytes() && again.hasBytes(); step++) {
+                    while (old < before.steps() && isBefore(file, before, old, again, step)) {
+                        old++;
+                    }
+                    if (old < before.steps() && file.epoch(before, old) == file.epoch(again, step)
+                            && file.place(before, old) == file.place(again, step)
+                            && file.rows(before, old) == file.rows(again, step)
+                            && file.hasBytes(before, old) && file.hasBytes(again, step)
+                            && !file.sameBytes(before, old, again, step) && problems.size() < MOST_PROBLEMS) {
+                        problem("the run from epoch " + again.state().epoch() + ", position "
+                                + again.state().position() + ": step " + step + ", rank " + again.rank()
+                                + ": the same samples had other bytes when they were given before: the data or what"
+                                + " computes them has changed");
+                    }
+                }
+            }
+        }
+
+        private static boolean isBefore(LedgerFile file, Attempt a, long stepOfA, Attempt b, long stepOfB) {
+            long epochOfA = file.epoch(a, stepOfA);
+            long epochOfB = file.epoch(b, stepOfB);
+            return epochOfA < epochOfB || epochOfA == epochOfB && file.place(a, stepOfA) < file.place(b, stepOfB);
         }
 
         private void problem(String what) {

@@ -25,7 +25,13 @@ final class LedgerFile implements AutoCloseable {
     private static final int RECORD = Ledger.RECORD_BYTES;
 
     /** From one start of a run to the next. */
-    record Attempt(int rank, int world, long place, LoaderState state, byte[] chain, long first, long steps) {
+    record Attempt(int rank, int world, long place, LoaderState state, byte[] chain, boolean hasBytes, long first,
+            long steps) {
+
+        /** The bytes from one step to the next. */
+        long stride() {
+            return hasBytes ? 2 * RECORD : RECORD;
+        }
 
         boolean beginsAt(Attempt other) {
             return world == other.world && state.epoch() == other.state.epoch() && place == other.place;
@@ -103,10 +109,13 @@ final class LedgerFile implements AutoCloseable {
                             + record.getInt(16) + " from place " + record.getLong(32), "a rank below the world size");
                 }
                 open = new Attempt(record.getInt(12), record.getInt(16), record.getLong(32), state(text, at), chain,
-                        end, 0);
+                        (record.getInt(24) & Ledger.WITH_BYTES) != 0, end, 0);
                 MemorySegment.copy(bytes, end - RECORD + Ledger.SEAL_AT, MemorySegment.ofArray(seal), 0, Long.BYTES);
             } else if (open == null) {
                 throw new MalformedStoreException(path, at, "a step", "the start of a run");
+            } else if ((record.getLong(0) == Ledger.BYTES) != ((at - open.first) % open.stride() != 0)) {
+                throw new MalformedStoreException(path, at, "position " + record.getLong(0), open.hasBytes
+                        ? "a step, and behind each one its bytes" : "a step");
             }
             at = end;
         }
@@ -116,8 +125,8 @@ final class LedgerFile implements AutoCloseable {
 
     private void close(@Nullable Attempt open, long at) {
         if (open != null) {
-            attempts.add(new Attempt(open.rank, open.world, open.place, open.state, open.chain, open.first,
-                    (at - open.first) / RECORD));
+            attempts.add(new Attempt(open.rank, open.world, open.place, open.state, open.chain, open.hasBytes,
+                    open.first, Math.ceilDiv(at - open.first, open.stride())));
         }
     }
 
@@ -164,7 +173,7 @@ final class LedgerFile implements AutoCloseable {
     }
 
     private long at(Attempt attempt, long step) {
-        return attempt.first + step * RECORD;
+        return attempt.first + step * attempt.stride();
     }
 
     long position(Attempt attempt, long step) {
@@ -193,6 +202,19 @@ final class LedgerFile implements AutoCloseable {
 
     long rows(Attempt attempt, long step) {
         return bytes.get(LONG, at(attempt, step) + 32);
+    }
+
+    /** Whether it is known what the bytes of a step were: not if a crash tore that off. */
+    boolean hasBytes(Attempt attempt, long step) {
+        return attempt.hasBytes && at(attempt, step) + 2 * RECORD <= bytes.byteSize() - torn
+                && bytes.get(LONG, at(attempt, step) + RECORD) == Ledger.BYTES && valid(attempt, step) != Ledger.FAILED;
+    }
+
+    /** Whether two steps had the same bytes. */
+    boolean sameBytes(Attempt attempt, long step, Attempt other, long otherStep) {
+        long a = at(attempt, step) + RECORD;
+        long b = at(other, otherStep) + RECORD;
+        return bytes.get(LONG, a + 8) == bytes.get(LONG, b + 8) && bytes.get(INT, a + 16) == bytes.get(INT, b + 16);
     }
 
     /** Whether the chain after a step is this one. */

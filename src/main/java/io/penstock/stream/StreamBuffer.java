@@ -153,8 +153,8 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
         check(from);
         if (!from.edits().isEmpty() && !areShared(shard)) {
             throw new IllegalArgumentException(name + ": found edits of a stream of " + lanes + " lanes on "
-                    + shard.worldSize() + " ranks, expected one lane, or one rank: ranks that read only their lanes cannot"
-                    + " leave out the records of others");
+                    + shard.worldSize() + " ranks, expected one lane, or one rank: ranks that read only their lanes"
+                    + " cannot leave out the records of others");
         }
         StreamSource edited = source instanceof MixtureSource mixture ? mixture.reweighed(from.edits(), order) : source;
         long place = order.place(from.epoch(), from.position());

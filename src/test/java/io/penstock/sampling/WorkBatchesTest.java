@@ -63,6 +63,32 @@ class WorkBatchesTest {
         }
     }
 
+    /** Without limits, how many batches a window has follows from its samples alone: nothing is dealt up to there. */
+    @Test
+    void aFarStepIsComputedWithoutLimits() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        for (int i = 0; i < 200; i++) {
+            int n = random.nextInt(1, 200);
+            long[] costs = random.longs(n, 0, 60).toArray();
+            var budget = new WorkBudget(s -> costs[(int) s], random.nextInt(1, 5), random.nextInt(1, 5),
+                    random.nextInt(1, 5), random.nextInt(1, 9), List.of());
+            int world = random.nextInt(1, 5);
+            BatchSampler batches = BatchSampler.of(Sampler.shuffled(n, i), budget,
+                    new Shard(random.nextInt(world), world, TailPolicy.EXACT));
+            long number = 0;
+            for (long epoch = 0; epoch < 5; epoch++) {
+                BatchSampler ofEpoch = batches.startingAt(epoch, 0);
+                assertEquals(number, batches.firstBatchOf(epoch));
+                for (long index = 0; index < ofEpoch.batchesInEpoch(epoch); index++) {
+                    assertEquals(epoch, batches.epochOf(number));
+                    assertEquals(given(ofEpoch, index), given(batches, number++));
+                }
+            }
+            long far = 1_000_000_000L * batches.batchesInEpoch(1);
+            assertEquals(given(batches.startingAt(1_000_000_000, 0), 0), given(batches, far));
+        }
+    }
+
     private static long used(Limit limit, List<Long> samples) {
         long[] sizes = samples.stream().mapToLong(limit.sizes()::applyAsLong).toArray();
         long greatest = Arrays.stream(sizes).max().orElse(0);

@@ -4,6 +4,10 @@ package io.penstock.state;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.loader.DataLoader;
+import io.penstock.memory.DType;
+import io.penstock.memory.TensorSpec;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Feedback;
@@ -12,6 +16,9 @@ import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +26,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -60,6 +68,65 @@ class LedgerTest {
 
     private LedgerAudit audit() throws IOException {
         return LedgerAudit.of(folder, Optional.of(batches(ORDER, 8, 0, 1)));
+    }
+
+    /** Delivers steps of a dataset whose samples are their numbers, plus a number from sample 40 on. */
+    private LoaderState deliverNumbers(LoaderState from, int steps, int added, int workers) {
+        Dataset numbers = Dataset.generate(1000, List.of(new TensorSpec("n", DType.I64)), "numbers", (sample, _, out) ->
+                out.tensor(0).segment().set(ValueLayout.JAVA_LONG_UNALIGNED, 0, sample + (sample < 40 ? 0 : added)));
+        var builder = DataLoader.builder(numbers).batchSize(8).workers(workers).ledger(folder).ledgerOfBytes();
+        try (DataLoader loader = (from == null ? builder : builder.resume(from)).open()) {
+            for (int step = 0; step < steps; step++) {
+                loader.next().close();
+            }
+            return loader.state();
+        }
+    }
+
+    @Test
+    void stepsThatAreGivenAgainWithOtherBytesAreFound() throws IOException {
+        LoaderState state = deliverNumbers(null, 2, 0, 0);
+        deliverNumbers(state, 5, 0, 2);                                     // killed: taken back
+        deliverNumbers(state, 5, 0, 0);
+        assertEquals(List.of(), LedgerAudit.of(folder, Optional.empty()).problems());
+        LoaderState end = deliverNumbers(state, 7, 1, 1);
+        LedgerAudit audit = LedgerAudit.of(folder, Optional.empty());
+        assertEquals(2, audit.problems().size(), audit.problems().toString());
+        assertTrue(audit.problems().getFirst().startsWith("the run from epoch 0, position 16: step 3, rank 0: the same"
+                + " samples had other bytes"), audit.problems().toString());
+        assertEquals(end.chain(), audit.chain());
+        assertEquals(9, audit.steps());
+    }
+
+    @Test
+    void theBytesOfAStepHaveTheirChecksum() throws IOException {
+        deliverNumbers(null, 3, 0, 0);
+        ByteBuffer file = ByteBuffer.wrap(Files.readAllBytes(folder.resolve("rank-00000.ledger")))
+                .order(ByteOrder.LITTLE_ENDIAN);
+        int first = file.capacity() - 3 * 128;
+        for (int step = 0; step < 3; step++) {
+            ByteBuffer expected = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
+            for (long sample = 8L * step; sample < 8L * step + 8; sample++) {
+                expected.putLong(sample);
+            }
+            CRC32C crc = new CRC32C();
+            crc.update(expected.flip());
+            assertEquals(-2, file.getLong(first + 128 * step + 64));
+            assertEquals(64, file.getLong(first + 128 * step + 72));
+            assertEquals((int) crc.getValue(), file.getInt(first + 128 * step + 80));
+        }
+    }
+
+    @Test
+    void aStepWhoseBytesAreTornOffStillCounts() throws IOException {
+        LoaderState state = deliverNumbers(null, 3, 0, 0);
+        Path file = folder.resolve("rank-00000.ledger");
+        byte[] all = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(all, all.length - 64));
+        deliverNumbers(state, 4, 0, 0);
+        LedgerAudit audit = LedgerAudit.of(folder, Optional.empty());
+        assertEquals(List.of(), audit.problems());
+        assertEquals(7, audit.steps());
     }
 
     @Test

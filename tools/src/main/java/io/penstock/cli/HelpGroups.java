@@ -45,7 +45,8 @@ final class HelpGroups {
         groups.put("Ranks", List.of("--rank", "--world", "--ranks-from-environment", "--tail", "--balance-window",
                 "--balance-square", "--balance-cost", "--balance-alike", "--balance-tokens", "--balance-padded",
                 "--balance-samples", "--balance-group"));
-        groups.put("Resume", List.of("--state", "--epoch", "--skip", "--ledger"));
+        groups.put("Resume", List.of("--state", "--epoch", "--skip", "--ledger",
+                "--ledger-bytes"));
         groups.put("Edits of the run, kept in the state", List.of("--excise", "--excise-samples", "--excise-documents",
                 "--excise-file", "--repeat", "--until", "--reweigh", "--add-stores"));
         groups.put("Workers, memory and device", List.of("--workers", "--prefetch", "--read", "--read-ahead",

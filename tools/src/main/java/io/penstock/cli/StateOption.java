@@ -28,6 +28,10 @@ final class StateOption {
             description = "Append what is delivered to this rank's ledger in FOLDER, for 'penstock audit'.")
     private @Nullable Path ledger;
 
+    @Option(names = "--ledger-bytes",
+            description = "With --ledger: also the checksum of the bytes of each batch.")
+    private boolean ledgerBytes;
+
     @Mixin
     private EditOptions edits;
 
@@ -58,7 +62,11 @@ final class StateOption {
 
     /** A loader that keeps the ledger, if there is one. */
     DataLoaderBuilder set(DataLoaderBuilder loader) {
-        return ledger == null ? loader : loader.ledger(ledger);
+        if (ledgerBytes && ledger == null) {
+            throw new UsageException("--ledger-bytes: found without --ledger, expected both");
+        }
+        DataLoaderBuilder kept = ledger == null ? loader : loader.ledger(ledger);
+        return ledgerBytes ? kept.ledgerOfBytes() : kept;
     }
 
     /** Whether the run continues one that a file tells of, wherever other options would start it. */

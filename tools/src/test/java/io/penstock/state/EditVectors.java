@@ -4,6 +4,9 @@ package io.penstock.state;
 import static io.penstock.json.Json.members;
 
 import io.penstock.json.Json;
+import io.penstock.loader.Batch;
+import io.penstock.loader.DataLoader;
+import io.penstock.memory.DType;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Feedback;
@@ -11,7 +14,12 @@ import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.stream.IteratorSource;
+import io.penstock.stream.MixtureSource;
+import io.penstock.stream.StreamDataset;
+import io.penstock.stream.StreamSource;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +29,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.zip.CRC32C;
 
 /** Makes the vectors of edits.md and ledger.md. */
 public final class EditVectors {
@@ -69,7 +79,100 @@ public final class EditVectors {
                     ((Feedback) (before, _) -> before).wholeWeights(weights, new double[weights.length]).stream()
                             .map(Double::longValue).toList()));
         }
-        return members("orders", orders, "feedback", feedback);
+        return members("orders", orders, "feedback", feedback, "streams", streams(), "stream_weights", streamWeights());
+    }
+
+    /** A stream of records that are their numbers, in one lane. */
+    private static StreamSource numbers(String name, long records) {
+        return IteratorSource.of(name, first -> LongStream.range(first, records)
+                .mapToObj(number -> MemorySegment.ofArray(new long[] {number})).iterator());
+    }
+
+    private static StreamDataset open(StreamSource source, int window) {
+        StreamDataset.Builder builder = StreamDataset.builder(source).field("n", DType.I64);
+        return (window == 0 ? builder : builder.shuffle(9, window)).open();
+    }
+
+    private static DataLoader from(StreamDataset stream, LoaderState state) {
+        var builder = DataLoader.builder(stream).batchSize(1).workers(0);
+        return (state == null ? builder : builder.resume(state)).open();
+    }
+
+    private static List<Object> streams() {
+        List<Object> streams = new ArrayList<>();
+        SplittableRandom random = new SplittableRandom(37);
+        for (int number = 0; number < 12; number++) {
+            int window = number % 3 == 0 ? 0 : 3 + random.nextInt(9);
+            try (StreamDataset stream = open(numbers("n", 400), window)) {
+                BatchSampler run = run(stream.arrivals().orElseThrow().order(), 1, 0, 1)
+                        .withDataset(stream.fingerprint());
+                LoaderState state = null;
+                int given = 0;
+                for (int edits = 0; edits < 2; edits++) {
+                    try (DataLoader loader = from(stream, state)) {
+                        for (int steps = random.nextInt(1, 12); steps > 0; steps--) {
+                            loader.next().close();
+                            given++;
+                        }
+                        state = loader.state();
+                    }
+                    long step = given + random.nextInt(9);
+                    state = state.edit(run).exciseSteps(step, step + random.nextInt(3))
+                            .exciseSamples(10 + given, 12 + given).state();
+                }
+                List<Long> samples = new ArrayList<>();
+                try (DataLoader loader = from(stream, state)) {
+                    for (int i = 0; i < 40; i++) {
+                        try (Batch batch = loader.next()) {
+                            samples.add(batch.sample(0));
+                        }
+                    }
+                }
+                List<Long> positions = new ArrayList<>();
+                state.resume(run).positionsOf(0, 39).forEach(range ->
+                        LongStream.range(range.from(), range.end()).forEach(positions::add));
+                streams.add(members("window", window, "seed", 9, "lanes", 1, "text", state.toJson(), "positions",
+                        positions, "samples", samples));
+            }
+        }
+        return streams;
+    }
+
+    private static List<Object> streamWeights() {
+        List<Object> mixtures = new ArrayList<>();
+        SplittableRandom random = new SplittableRandom(38);
+        for (int number = 0; number < 8; number++) {
+            int window = number % 2 == 0 ? 0 : 5;
+            double[] weights = {1 + random.nextInt(3), 2, 1};
+            StreamSource mixed = MixtureSource.of(new MixtureSource.Part(numbers("a", 900), weights[0]),
+                    new MixtureSource.Part(numbers("b", 900), weights[1]),
+                    new MixtureSource.Part(numbers("c", 900), weights[2]));
+            try (StreamDataset stream = open(mixed, window)) {
+                BatchSampler run = run(stream.arrivals().orElseThrow().order(), 1, 0, 1)
+                        .withDataset(stream.fingerprint());
+                LoaderState state = null;
+                for (int edits = 0; edits < 2; edits++) {
+                    try (DataLoader loader = from(stream, state)) {
+                        for (int steps = random.nextInt(1, 12); steps > 0; steps--) {
+                            loader.next().close();
+                        }
+                        state = loader.state();
+                    }
+                    state = state.edit(run).weights(random.nextInt(3), 1 + random.nextInt(4), 0.5).state();
+                }
+                List<Long> values = new ArrayList<>();
+                try (DataLoader loader = from(stream, state)) {
+                    for (int i = 0; i < 40; i++) {
+                        try (Batch batch = loader.next()) {
+                            values.add(batch.tensor("n").getLong(0));
+                        }
+                    }
+                }
+                mixtures.add(members("weights", Arrays.stream(weights).boxed().toList(), "window", window, "seed", 9,
+                        "text", state.toJson(), "records", values));
+            }
+        }
+        return mixtures;
     }
 
     private static List<Object> edited(Map<String, Object> base, Sampler sampler, SplittableRandom random) {
@@ -149,11 +252,40 @@ public final class EditVectors {
             }
         }
         byte[] bytes = Files.readAllBytes(Ledger.file(folder, 1));
+        Path withBytes = Files.createDirectories(folder.resolve("bytes"));
+        BatchSampler batches = run(sampler, 3, 0, 1);
+        List<Object> steps = new ArrayList<>();
+        String chain;
+        try (Ledger ledger = Ledger.open(withBytes, batches, true)) {
+            BatchPlan plan = new BatchPlan(batches.batchSize());
+            for (int step = 0; step < 4; step++) {
+                batches.plan(step, plan);
+                CRC32C crc = new CRC32C();
+                byte[] samples = new byte[plan.count()];
+                for (int i = 0; i < samples.length; i++) {
+                    samples[i] = (byte) plan.sample(i);
+                }
+                crc.update(samples);
+                plan.content(samples.length, (int) crc.getValue());
+                ledger.delivered(plan);
+                steps.add(members("position", batches.positionOf(step), "epoch", plan.epoch(), "place",
+                        batches.placeOf(step), "rows", plan.count(), "last", batches.isLastOfEpoch(step), "valid",
+                        plan.valid(), "positions", IntStream.range(0, plan.count()).mapToObj(plan::position).toList(),
+                        "samples", IntStream.range(0, plan.count()).mapToObj(plan::sample).toList(),
+                        "content", HexFormat.of().formatHex(samples)));
+            }
+            chain = ledger.chain();
+        }
+        byte[] both = Files.readAllBytes(Ledger.file(withBytes, 0));
+        List<Object> oneRun = List.of(members("rank", 0, "world", 1, "tail", 0, "place", 0L,
+                "state", Json.parse(LoaderState.before(batches).toJson()), "steps", steps));
         byte[] torn = Arrays.copyOf(bytes, bytes.length + 100);
         return members("files", List.of(
                 members("hex", HexFormat.of().formatHex(bytes), "runs", runs, "chain", state.chain(), "bytes",
                         bytes.length),
                 members("hex", HexFormat.of().formatHex(torn), "runs", runs, "chain", state.chain(), "bytes",
-                        bytes.length)));
+                        bytes.length),
+                members("hex", HexFormat.of().formatHex(both), "runs", oneRun, "chain", chain, "bytes",
+                        both.length)));
     }
 }
