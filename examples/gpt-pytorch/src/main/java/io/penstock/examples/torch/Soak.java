@@ -64,8 +64,8 @@ final class Soak {
         }
 
         String text() {
-            return String.format(Locale.ROOT, "malloc %,d kB, %,d pointers, %d descriptors, %d threads, resident %,d kB",
-                    mallocBytes / 1000, pointers, descriptors, threads, residentBytes / 1000);
+            return String.format(Locale.ROOT, "malloc %,d kB, %,d pointers, %d descriptors, %d threads,"
+                    + " resident %,d kB", mallocBytes / 1000, pointers, descriptors, threads, residentBytes / 1000);
         }
     }
 
