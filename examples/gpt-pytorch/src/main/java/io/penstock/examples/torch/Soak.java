@@ -58,8 +58,8 @@ final class Soak {
         }
 
         boolean isFlatSince(Use before) {
-            return mallocBytes <= before.mallocBytes + MALLOC_SLACK_BYTES && pointers <= before.pointers
-                    && descriptors <= before.descriptors && threads <= before.threads + 2
+            return mallocBytes <= before.mallocBytes + MALLOC_SLACK_BYTES && pointers <= before.pointers + 16
+                    && descriptors <= before.descriptors + 2 && threads <= before.threads + 8
                     && residentBytes <= before.residentBytes + RESIDENT_SLACK_BYTES;
         }
 
