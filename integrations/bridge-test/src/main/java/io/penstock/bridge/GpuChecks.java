@@ -50,6 +50,7 @@ public final class GpuChecks {
     private final SymbolLookup simulation;
     private final StreamBridge bridge;
 
+    @SuppressWarnings("restricted")
     private GpuChecks(Path library, StreamBridge bridge) {
         this.simulation = SymbolLookup.libraryLookup(library, Arena.global());
         this.bridge = bridge;

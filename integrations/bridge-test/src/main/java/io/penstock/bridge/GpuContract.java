@@ -70,7 +70,8 @@ public interface GpuContract {
         Path output = folder.resolve(check + ".txt");
         ProcessBuilder builder = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-Dpenstock.cudart=" + library, "-cp",
+                "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+                "-Dpenstock.cudart=" + library, "-cp",
                 System.getProperty("java.class.path"), GpuChecks.class.getName(), library.toString(),
                 bridge.getName(), check.name()).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().keySet().removeAll(List.of("PENSTOCK_CUDART", "CUDA_HOME", "CUDA_PATH",

@@ -32,9 +32,9 @@ final class SlotTensor extends Tensor {
     /**
      * Deletes the tensor, and takes the memory from what else shares its storage.
      *
-     * @param loader what the error names
+     * @param message what the error says where that memory is read
      */
-    void release(String loader) {
+    void release(StringOptional message) {
         long tensor = address;
         if (tensor == 0) {
             return;
@@ -43,7 +43,7 @@ final class SlotTensor extends Tensor {
             Storage storage = storage();
             // Autograd saves the tensor itself, views have tensors of their own.
             if (use_count() > 1 || storage.use_count() > 1) {
-                takeMemory(storage, loader);
+                storage.unsafeGetStorageImpl().release_data_and_set_meta_custom_data_ptr_error_msg_(message);
             }
         } finally {
             address = 0;
@@ -51,10 +51,9 @@ final class SlotTensor extends Tensor {
         }
     }
 
-    private static void takeMemory(Storage storage, String loader) {
-        try (StringOptional message = new StringOptional("the batch of loader '" + loader + "' that this tensor views"
-                + " is closed: use it before close(), or clone() it")) {
-            storage.unsafeGetStorageImpl().release_data_and_set_meta_custom_data_ptr_error_msg_(message);
-        }
+    /** What {@link #release} takes, for all batches of a loader; no scope frees it. */
+    static StringOptional closed(String loader) {
+        return new StringOptional("the batch of loader '" + loader + "' that this tensor views is closed: use it before"
+                + " close(), or clone() it").retainReference();
     }
 }

@@ -5,6 +5,7 @@ import io.penstock.loader.Batch;
 import io.penstock.memory.DType;
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.pytorch.StringOptional;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -20,13 +21,15 @@ import org.jspecify.annotations.Nullable;
 public final class TorchBatch implements AutoCloseable {
 
     private final String loader;
+    private final StringOptional closed;
     private final TensorMaker[] makers;
     private final SlotTensor[] tensors;
     /** Null while the batch is closed. */
     private @Nullable Batch batch;
 
-    TorchBatch(String loader, TensorMaker[] makers) {
+    TorchBatch(String loader, StringOptional closed, TensorMaker[] makers) {
         this.loader = loader;
+        this.closed = closed;
         this.makers = makers;
         this.tensors = new SlotTensor[makers.length];
         for (int field = 0; field < makers.length; field++) {
@@ -136,7 +139,7 @@ public final class TorchBatch implements AutoCloseable {
 
     private void release() {
         for (SlotTensor tensor : tensors) {
-            tensor.release(loader);
+            tensor.release(closed);
         }
     }
 

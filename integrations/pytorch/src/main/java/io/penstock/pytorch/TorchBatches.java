@@ -8,6 +8,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.memory.TensorSpec;
 import java.util.Iterator;
 import java.util.List;
+import org.bytedeco.pytorch.StringOptional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,7 @@ public final class TorchBatches {
 
     private final DataLoader loader;
     private final String name;
+    private final StringOptional closed;
     private final TensorMaker[] makers;
     private final @Nullable DeviceStream stream;
     /** What is lent again with a later batch in the slot, if leases are reused. */
@@ -58,6 +60,7 @@ public final class TorchBatches {
     private TorchBatches(DataLoader loader, @Nullable DeviceStream stream, int gpu) {
         this.loader = loader;
         this.name = loader.info().name();
+        this.closed = SlotTensor.closed(name);
         this.stream = stream;
         boolean isOnHost = loader.device().hostAccessible();
         List<TensorSpec> fields = loader.layout().fields();
@@ -152,7 +155,7 @@ public final class TorchBatches {
         try {
             TorchBatch torch = batch.isReused() ? slots[batch.slot()] : null;
             if (torch == null || torch.isOpen()) {
-                torch = new TorchBatch(name, makers);
+                torch = new TorchBatch(name, closed, makers);
                 slots[batch.slot()] = torch;
             }
             torch.lend(batch);

@@ -39,6 +39,9 @@ final class Compare {
     private static final int LAUNCHES = 50_000;
     /** Batches that are there already. */
     private static final int THERE = 16;
+    private static final int KINDS = 3;
+    /** After so many the loader's code is compiled, as it is in a run of hours. */
+    private static final int WARM_UP_BATCHES = 10_000;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final OperatingSystemMXBean process = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -88,6 +91,7 @@ final class Compare {
                     step(model, optimizing, batches);
                 }
                 if (flags.whole("--pairs") > 0) {
+                    input(batches, WARM_UP_BATCHES);
                     pairs(model, optimizing, batches, flags.whole("--pairs"));
                     return;
                 }
@@ -134,11 +138,11 @@ final class Compare {
     }
 
     /**
-     * A step over the loader's batch and one over a batch that is there already, by turns, now the one first and now
-     * the other, so that what disturbs them both cancels out. The batches that are there are various too, and not in
-     * the caches either.
+     * Steps over the loader's batch, over one that is there already, and over another that is there, by turns and each
+     * as often first as last, so that what disturbs them cancels out. The third says how much is noise. The batches that
+     * are there are various too, and not in the caches either.
      */
-    private void pairs(Model model, Optimizing optimizing, TorchBatches batches, int pairs) {
+    private void pairs(Model model, Optimizing optimizing, TorchBatches batches, int rounds) {
         Tensor[][] there = new Tensor[THERE][FIELDS.size()];
         for (Tensor[] each : there) {
             try (TorchBatch batch = batches.next()) {
@@ -147,30 +151,36 @@ final class Compare {
                 }
             }
         }
-        double[] cpu = new double[pairs];
-        double[] wall = new double[pairs];
-        double[][] nanos = new double[2][2];
-        double[] total = new double[2];
-        for (int pair = 0; pair < pairs; pair++) {
-            for (int turn = 0; turn < 2; turn++) {
-                int which = (pair + turn) % 2;
+        double[][] cpu = new double[KINDS][rounds];
+        double[][] wall = new double[KINDS][rounds];
+        double takenNanos = 0;
+        for (int round = 0; round < rounds; round++) {
+            for (int turn = 0; turn < KINDS; turn++) {
+                int kind = (round / 2 + (round % 2 == 0 ? turn : KINDS - turn)) % KINDS;
                 long cpuBefore = threads.getCurrentThreadCpuTime();
                 long before = System.nanoTime();
-                if (which == 0) {
-                    step(model, optimizing, batches);
+                if (kind == 0) {
+                    takenNanos += step(model, optimizing, batches);
                 } else {
-                    step(model, optimizing, there[pair % THERE]);
+                    step(model, optimizing, there[(2 * round + kind) % THERE]);
                 }
-                nanos[which][0] = threads.getCurrentThreadCpuTime() - cpuBefore;
-                nanos[which][1] = System.nanoTime() - before;
-                total[which] += nanos[which][0];
+                cpu[kind][round] = threads.getCurrentThreadCpuTime() - cpuBefore;
+                wall[kind][round] = System.nanoTime() - before;
             }
-            cpu[pair] = nanos[0][0] / nanos[1][0];
-            wall[pair] = nanos[0][1] / nanos[1][1];
         }
-        System.out.printf(Locale.ROOT, "{\"pairs\": %d, \"step_cpu_ms\": %.3f, \"over_synthetic_cpu\": %.4f,"
-                + " \"over_synthetic_cpu_total\": %.4f, \"over_synthetic_wall\": %.4f}%n", pairs,
-                total[0] / pairs / 1e6, median(cpu), total[0] / total[1], median(wall));
+        System.out.printf(Locale.ROOT, "{\"rounds\": %d, \"step_cpu_ms\": %.3f, \"take_and_close_cpu_us\": %.1f,"
+                + " \"over_synthetic_cpu\": %.4f, \"over_synthetic_wall\": %.4f, \"noise_cpu\": %.4f,"
+                + " \"noise_wall\": %.4f}%n", rounds, median(cpu[0]) / 1e6, takenNanos / rounds / 1e3,
+                ratio(cpu[0], cpu[1]), ratio(wall[0], wall[1]), ratio(cpu[2], cpu[1]), ratio(wall[2], wall[1]));
+    }
+
+    /** The median of the ratios of two that ran next to each other. */
+    private static double ratio(double[] some, double[] others) {
+        double[] ratios = new double[some.length];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = some[i] / others[i];
+        }
+        return median(ratios);
     }
 
     /** Returns the CPU time that this thread took to take and close the batch. */

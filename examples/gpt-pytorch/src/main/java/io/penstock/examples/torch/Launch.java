@@ -97,7 +97,9 @@ final class Launch {
     private Process start(Path run, int rank, int ranks, long from, long stopAfter) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Xmx256m", "-cp",
+                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Xmx256m",
+                // Torch computes: a short run is over before the second compiler's code pays.
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
                 System.getProperty("java.class.path"), Train.class.getName(), "--store", store.toString(), "--out",
                 run.toString(), "--epochs", "1", "--steps", "1000", "--save-every", String.valueOf(SAVE_EVERY),
                 "--threads", "1", "--audit", "--stop-after", String.valueOf(stopAfter), "--meeting",
