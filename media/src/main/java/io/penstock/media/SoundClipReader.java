@@ -193,10 +193,8 @@ final class SoundClipReader implements AutoCloseable {
                 if (open.isFlagged() || open.hasErrors()) {
                     throw new CodecException("sound that is damaged at sample " + (begin - table.cut));
                 }
-                for (int channel = 0; channel < table.channels; channel++) {
-                    open.copySamples(channel, table.channels, begin - next, end - begin, out, outOffset
-                            + channel * channelBytes + (long) (begin - from) * Float.BYTES, Float.BYTES);
-                }
+                open.copySamples(table.channels, begin - next, end - begin, out,
+                        outOffset + (long) (begin - from) * Float.BYTES, channelBytes);
             }
             next += samples;
         }
