@@ -92,7 +92,8 @@ final class BytesReadTest {
 
     @Test
     void soundReadsItsPacketsAndNoFrames() throws IOException {
-        try (RecordStore store = video(); ClipDataset clips = Clips.of(store, "mp4").seconds(0.25).windows(11_025).open();
+        try (RecordStore store = video();
+                ClipDataset clips = Clips.of(store, "mp4").seconds(0.25).windows(11_025).open();
                 var reader = new SoundClipReader(1000)) {
             ClipIndex index = clips.index();
             SoundTable table = reader.load(index.bytes(), index.soundOffset(0), index.soundByteSize(0));
