@@ -295,7 +295,7 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
             }
             long plane = (long) map.fit.height() * map.fit.width();
             for (int number = 0; number < count; number++) {
-                spread(number, null, by.memory(), at + number * CHANNELS * plane);
+                spread(number, null, by.memory(), at + CHANNELS * plane * number);
             }
         }
 

@@ -112,7 +112,7 @@ enum SampleForm {
             MemorySegment.copy(Native.ALL, JAVA_SHORT_UNALIGNED, first, room.shorts, 0, values);
             ofShorts(room.shorts, room.floats, count);
         } else if (isAdjacent && this == S16) {
-            MemorySegment.copy(Native.ALL, JAVA_INT_UNALIGNED, first - channel * bytes, room.integers, 0, count);
+            MemorySegment.copy(Native.ALL, JAVA_INT_UNALIGNED, first - (long) channel * bytes, room.integers, 0, count);
             ofPairs(room.integers, channel == 0 ? Short.SIZE : 0, room.floats, count);
         } else if (isAdjacent && (this == S32 || this == S32_PLANES)) {
             MemorySegment.copy(Native.ALL, JAVA_INT_UNALIGNED, first, room.integers, 0, values);
