@@ -15,6 +15,7 @@ import java.util.function.LongUnaryOperator;
  * ids of text, in one number. A token budget then fills batches with them.
  *
  * {@snippet :
+ * Dataset samples = RecordFields.of(shards).and("jpg").and("flac").and("txt");
  * ModelTokens tokens = ModelTokens.of(samples).each("jpg", 14 * 14 * 3).each("flac", 320).each("txt", 1);
  * TokenBudget budget = TokenBudget.sum(16_384).maxSamples(256);
  * DataLoaderBuilder loader = DataLoader.builder(samples).tokenBudget(budget, tokens).collator(tokens.collator(budget));

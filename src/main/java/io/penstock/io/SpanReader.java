@@ -116,16 +116,73 @@ public final class SpanReader implements AutoCloseable {
      * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file
      */
     public Span local(Span span) {
+        return local(span, 0, Runs.NONE);
+    }
+
+    /** Which bytes of a value are read: some runs, ascending or not. */
+    public interface Runs {
+
+        /** No runs: all bytes are read. */
+        Runs NONE = new Runs() {
+            @Override
+            public int count() {
+                return 0;
+            }
+
+            @Override
+            public long begin(int run) {
+                return 0;
+            }
+
+            @Override
+            public long end(int run) {
+                return 0;
+            }
+        };
+
+        /** {@return how many runs there are; 0 for the whole} */
+        int count();
+
+        /**
+         * {@return the first byte of a run}
+         *
+         * @param run its number
+         */
+        long begin(int run);
+
+        /**
+         * {@return the byte behind a run}
+         *
+         * @param run its number
+         */
+        long end(int run);
+    }
+
+    /**
+     * {@return the span's bytes as {@link #local(Span)} gives them, of which only runs are read where calls read them}
+     * What is between them is not to be looked at.
+     *
+     * @param span the bytes from the first of all runs to the last
+     * @param origin the number of the span's first byte, as runs count
+     * @param runs the bytes that are needed; with none, all
+     * @throws UncheckedIOException if the file cannot be read or has shrunk; names the file
+     */
+    public Span local(Span span, long origin, Runs runs) {
         MappedFile called = readByCall(span.file(), 1);
         MappedFile file = span.file();
         if (called == null && isAllMapped(file)) {
             return span;
         }
         MemorySegment memory = scratch.of(span.byteSize());
-        if (called != null) {
+        if (called == null) {
+            copyFetched(Objects.requireNonNull(file), span.byteOffset(), span.byteSize(), memory, 0);
+        } else if (runs.count() == 0) {
             called.read(span.byteOffset(), memory, 0, span.byteSize(), callState, waits);
         } else {
-            copyFetched(Objects.requireNonNull(file), span.byteOffset(), span.byteSize(), memory, 0);
+            for (int run = 0; run < runs.count(); run++) {
+                long at = runs.begin(run) - origin;
+                called.read(span.byteOffset() + at, memory, at, runs.end(run) - runs.begin(run), callState, waits);
+            }
         }
         local.set(memory, 0, span.byteSize());
         return local;

@@ -7,6 +7,7 @@ import io.penstock.dataset.source.SampleMap;
 import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
 import io.penstock.image.ImageFit;
+import io.penstock.io.SpanReader;
 import io.penstock.media.ffmpeg.Decoder;
 import io.penstock.media.ffmpeg.DecoderLimits;
 import io.penstock.memory.Tensor;
@@ -87,8 +88,7 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
         private long sample;
         /** Of {@link #begin}: the present row, -1 before it, and the bytes that are read. */
         private int row = -1;
-        private long first;
-        private long end;
+        private final PacketRuns runs = new PacketRuns();
         private int rotation;
         private MemorySegment out = MemorySegment.NULL;
 
@@ -141,8 +141,7 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
                 plan(0, planned, UNKNOWN);
                 row = 0;
             }
-            first = 0;
-            end = 0;
+            runs.clear();
             if (isDone[row]) {
                 return 0;
             }
@@ -157,12 +156,12 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
             choose(row, sample, table, random);
             isMember[row] = true;
             addMembers(video, table, random);
-            return first;
+            return runs.first();
         }
 
         @Override
         public long end(long inBytes) {
-            return end;
+            return runs.end();
         }
 
         @Override
@@ -243,11 +242,14 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
                 }
             }
             from = reader.leastPacket(from);
-            first = Long.MAX_VALUE;
             for (int i = from; i <= last; i++) {
-                first = Math.min(first, table.position[i]);
-                end = Math.max(end, table.position[i] + table.size[i]);
+                runs.add(table.position[i], table.size[i]);
             }
+        }
+
+        @Override
+        public SpanReader.Runs runs() {
+            return runs;
         }
 
         private boolean isChosen(int at, PacketTable table, RandomGenerator random) {
@@ -287,13 +289,13 @@ record ClipMap(ClipIndex index, ClipPlan plan, ClipTimes times, ImageFit fit, bo
             long at;
             try {
                 at = by.frames(map.index.bytes(), entry, map.index.byteSize(map.plan.video(sample)), in, inOffset,
-                        first, end, wanted, count, rotation, map.fit, map.limits, map.maxClipPackets);
+                        runs.first(), runs.end(), wanted, count, rotation, map.fit, map.limits, map.maxClipPackets);
             } finally {
                 map.decoded.add(by.decodedPackets());
             }
             long plane = (long) map.fit.height() * map.fit.width();
             for (int number = 0; number < count; number++) {
-                spread(number, null, by.memory(), at + number * CHANNELS * plane);
+                spread(number, null, by.memory(), at + CHANNELS * plane * number);
             }
         }
 

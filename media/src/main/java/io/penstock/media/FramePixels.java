@@ -38,6 +38,7 @@ final class FramePixels {
     private byte[] narrow = {};
     private short[] wide = {};
     private int[] sums = {};
+    private int[] lowerSums = {};
     private long[] pairs = {};
     /** Rows of the frame's planes that were read: as many of each as a row of the result needs, and their numbers. */
     private int kept;
@@ -184,6 +185,7 @@ final class FramePixels {
             narrow = new byte[room];
             wide = new short[room];
             sums = new int[room];
+            lowerSums = new int[room];
             pairs = new long[room];
             lines = new int[PLANES * kept][room];
             lineRows = new int[PLANES * kept];
@@ -204,54 +206,56 @@ final class FramePixels {
      * has 28 bits, so that two fit into a long.
      */
     private void resize(Decoder frame, int plane, int y, int bits) {
-        int kind = plane == 0 ? 0 : 1;
-        PlaneAxis across = columns[kind];
+        PlaneAxis across = columns[plane == 0 ? 0 : 1];
         int from = across.first[0];
         int length = across.end() - from;
-        rows(frame, plane, y, bits, from, length);
-        for (int x = 0; x < length; x++) {
-            pairs[x] = sums[x];
-        }
+        int shift = bits + PlaneAxis.ONE_BITS - SAMPLE_BITS;
+        rows(frame, plane, y, bits, from, length, shift, sums);
         if (y + 1 < height) {
-            rows(frame, plane, y + 1, bits, from, length);
-            for (int x = 0; x < length; x++) {
-                pairs[x] |= (long) sums[x] << Integer.SIZE;
-            }
+            rows(frame, plane, y + 1, bits, from, length, shift, lowerSums);
         }
+        pair(sums, lowerSums, shift, pairs, length);
         across(across, from, pairs, samples[plane], samples[PLANES + plane], width);
     }
 
-    /** Makes one row of a plane, of all its columns. */
-    private void rows(Decoder frame, int plane, int y, int bits, int from, int length) {
+    private static void pair(int[] upper, int[] lower, int shift, long[] pairs, int length) {
+        for (int x = 0; x < length; x++) {
+            pairs[x] = (long) (lower[x] >> shift) << Integer.SIZE | upper[x] >> shift;
+        }
+    }
+
+    /** Sums one row of a plane, of all its columns. */
+    private void rows(Decoder frame, int plane, int y, int bits, int from, int length, int shift, int[] into) {
         PlaneAxis down = rows[plane == 0 ? 0 : 1];
-        int shift = bits + PlaneAxis.ONE_BITS - SAMPLE_BITS;
         int at = down.start[y];
         int count = down.count[y];
-        Arrays.fill(sums, 0, length, 1 << shift - 1);
-        int t = 0;
-        for (; t + 2 < count; t += 3) {
+        int half = 1 << shift - 1;
+        int t = count % 3;
+        if (t > 0) {
+            int second = t - 1;
+            set(line(frame, plane, down.first[y], bits, from, length), down.weights[at],
+                    line(frame, plane, down.first[y] + second, bits, from, length),
+                    second == 0 ? 0 : down.weights[at + 1], half, into, length);
+        } else {
+            Arrays.fill(into, 0, length, half);
+        }
+        for (; t < count; t += 3) {
             add(line(frame, plane, down.first[y] + t, bits, from, length), down.weights[at + t],
                     line(frame, plane, down.first[y] + t + 1, bits, from, length), down.weights[at + t + 1],
-                    line(frame, plane, down.first[y] + t + 2, bits, from, length), down.weights[at + t + 2], sums,
+                    line(frame, plane, down.first[y] + t + 2, bits, from, length), down.weights[at + t + 2], into,
                     length);
         }
-        for (; t < count; t++) {
-            add(line(frame, plane, down.first[y] + t, bits, from, length), down.weights[at + t], sums, length);
-        }
+    }
+
+    private static void set(int[] a, int ofA, int[] b, int ofB, int half, int[] sums, int length) {
         for (int x = 0; x < length; x++) {
-            sums[x] >>= shift;
+            sums[x] = half + a[x] * ofA + b[x] * ofB;
         }
     }
 
     private static void add(int[] a, int ofA, int[] b, int ofB, int[] c, int ofC, int[] sums, int length) {
         for (int x = 0; x < length; x++) {
             sums[x] += a[x] * ofA + b[x] * ofB + c[x] * ofC;
-        }
-    }
-
-    private static void add(int[] line, int weight, int[] sums, int length) {
-        for (int x = 0; x < length; x++) {
-            sums[x] += line[x] * weight;
         }
     }
 
@@ -301,25 +305,53 @@ final class FramePixels {
         }
     }
 
-    /** Straight code for a few weights: a loop of so few rounds costs more than its work. */
+    /** Straight code for a few weights, a method each: a loop of so few rounds costs more than its work. */
     private static void across(PlaneAxis axis, int from, long[] line, int[] upper, int[] lower, int width) {
-        int[] first = axis.first;
-        long[] weights = axis.padded;
-        int room = axis.room;
+        switch (axis.room) {
+            case 2 -> across2(axis.first, axis.padded, from, line, upper, lower, width);
+            case 4 -> across4(axis.first, axis.padded, from, line, upper, lower, width);
+            case 6 -> across6(axis.first, axis.padded, from, line, upper, lower, width);
+            default -> acrossAny(axis.first, axis.padded, axis.room, from, line, upper, lower, width);
+        }
+    }
+
+    private static void across2(int[] first, long[] weights, int from, long[] line, int[] upper, int[] lower,
+            int width) {
+        for (int x = 0; x < width; x++) {
+            long sum = ROUNDING + two(line, first[x] - from, weights, 2 * x);
+            upper[x] = (int) sum >> PlaneAxis.ONE_BITS;
+            lower[x] = (int) (sum >>> Integer.SIZE + PlaneAxis.ONE_BITS);
+        }
+    }
+
+    private static void across4(int[] first, long[] weights, int from, long[] line, int[] upper, int[] lower,
+            int width) {
         for (int x = 0; x < width; x++) {
             int low = first[x] - from;
-            int at = x * room;
+            long sum = ROUNDING + two(line, low, weights, 4 * x) + two(line, low + 2, weights, 4 * x + 2);
+            upper[x] = (int) sum >> PlaneAxis.ONE_BITS;
+            lower[x] = (int) (sum >>> Integer.SIZE + PlaneAxis.ONE_BITS);
+        }
+    }
+
+    private static void across6(int[] first, long[] weights, int from, long[] line, int[] upper, int[] lower,
+            int width) {
+        for (int x = 0; x < width; x++) {
+            int low = first[x] - from;
+            long sum = ROUNDING + two(line, low, weights, 6 * x) + two(line, low + 2, weights, 6 * x + 2)
+                    + two(line, low + 4, weights, 6 * x + 4);
+            upper[x] = (int) sum >> PlaneAxis.ONE_BITS;
+            lower[x] = (int) (sum >>> Integer.SIZE + PlaneAxis.ONE_BITS);
+        }
+    }
+
+    private static void acrossAny(int[] first, long[] weights, int room, int from, long[] line, int[] upper,
+            int[] lower, int width) {
+        for (int x = 0; x < width; x++) {
+            int low = first[x] - from;
             long sum = ROUNDING;
-            switch (room) {
-                case 2 -> sum += two(line, low, weights, at);
-                case 4 -> sum += two(line, low, weights, at) + two(line, low + 2, weights, at + 2);
-                case 6 -> sum += two(line, low, weights, at) + two(line, low + 2, weights, at + 2)
-                        + two(line, low + 4, weights, at + 4);
-                default -> {
-                    for (int t = 0; t < room; t += 2) {
-                        sum += two(line, low + t, weights, at + t);
-                    }
-                }
+            for (int t = 0; t < room; t += 2) {
+                sum += two(line, low + t, weights, x * room + t);
             }
             upper[x] = (int) sum >> PlaneAxis.ONE_BITS;
             lower[x] = (int) (sum >>> Integer.SIZE + PlaneAxis.ONE_BITS);

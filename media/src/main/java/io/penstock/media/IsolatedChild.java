@@ -63,9 +63,11 @@ final class IsolatedChild implements AutoCloseable {
     }
 
     static void serve(String[] arguments, Handler handler) throws IOException {
-        ProcessHandle.of(Long.parseLong(arguments[2])).ifPresentOrElse(
-                asking -> asking.onExit().thenRun(() -> Runtime.getRuntime().halt(1)),
-                () -> Runtime.getRuntime().halt(1));
+        // Also in the midst of a sample: a daemon thread waits for the end of the process that asks.
+        Thread.ofPlatform().daemon().name("penstock isolated end").start(() -> {
+            ProcessHandle.of(Long.parseLong(arguments[2])).ifPresent(asking -> asking.onExit().join());
+            Runtime.getRuntime().halt(1);
+        });
         ByteBuffer bell = ByteBuffer.allocateDirect(Long.BYTES);
         // The memory first: when the socket is accepted, both names are removed.
         try (var memory = new SharedMemory(Path.of(arguments[1]));
@@ -152,7 +154,7 @@ final class IsolatedChild implements AutoCloseable {
         long before = reader.decodedPackets();
         try {
             reader.read(all, SharedMemory.BEGIN, all, file, frames, count, (number, decoder) ->
-                    converter.write(decoder, rotation, all, out + number * 3 * plane, target));
+                    converter.write(decoder, rotation, all, out + number * 3L * plane, target));
         } finally {
             memory.number(DECODED, reader.decodedPackets() - before);
         }

@@ -37,7 +37,7 @@ final class SoundClipReader implements AutoCloseable {
     private boolean isFading;
     private @Nullable Decoder decoder;
     private long decodedPackets;
-    private long end;
+    private final PacketRuns runs = new PacketRuns();
 
     SoundClipReader(int maxClipPackets) {
         this.maxClipPackets = maxClipPackets;
@@ -94,21 +94,15 @@ final class SoundClipReader implements AutoCloseable {
         return packets;
     }
 
-    /** The first byte of the packets that must be decoded for samples; {@link #end} is behind the last. */
-    long begin(int first, int count) {
+    /** The bytes of the packets that must be decoded for samples; valid until the next call. */
+    PacketRuns runs(int first, int count) {
         int last = table.next(table.packetOf(table.cut + first + count - 1)) - 1;
         int from = Math.max(0, startOf(table.packetOf(table.cut + first), last));
-        long begin = Long.MAX_VALUE;
-        end = 0;
+        runs.clear();
         for (int i = from; i <= last; i++) {
-            begin = Math.min(begin, table.position[i]);
-            end = Math.max(end, table.position[i] + table.size[i]);
+            runs.add(table.position[i], table.size[i]);
         }
-        return begin;
-    }
-
-    long end() {
-        return end;
+        return runs;
     }
 
     /**
@@ -199,10 +193,8 @@ final class SoundClipReader implements AutoCloseable {
                 if (open.isFlagged() || open.hasErrors()) {
                     throw new CodecException("sound that is damaged at sample " + (begin - table.cut));
                 }
-                for (int channel = 0; channel < table.channels; channel++) {
-                    open.copySamples(channel, table.channels, begin - next, end - begin, out, outOffset
-                            + channel * channelBytes + (long) (begin - from) * Float.BYTES, Float.BYTES);
-                }
+                open.copySamples(table.channels, begin - next, end - begin, out,
+                        outOffset + (long) (begin - from) * Float.BYTES, channelBytes);
             }
             next += samples;
         }

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.error.CodecException;
+import io.penstock.io.SpanReader;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -58,6 +59,8 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
 
     private static final class Session implements Mapper {
 
+        private static final PacketRuns NONE = new PacketRuns();
+
         private final SoundMap map;
         private final SoundClipReader reader;
         /** Decodes instead of the reader, which then only knows the index. */
@@ -69,6 +72,7 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
         private long start;
         private int from;
         private int to;
+        private PacketRuns runs = NONE;
 
         Session(SoundMap map) {
             this.map = map;
@@ -97,12 +101,18 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
                 throw new CodecException("sound of " + table.samples + " samples", map.samples + " or more");
             }
             isBegun = true;
-            return from == to ? 0 : reader.begin((int) (start + from), to - from);
+            runs = from == to ? NONE : reader.runs((int) (start + from), to - from);
+            return runs.first();
         }
 
         @Override
         public long end(long inBytes) {
-            return from == to ? 0 : reader.end();
+            return runs.end();
+        }
+
+        @Override
+        public SpanReader.Runs runs() {
+            return runs;
         }
 
         @Override
@@ -139,11 +149,10 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
                 }
                 return;
             }
-            long first = reader.begin(sampleOfFile, to - from);
             long at;
             try {
                 at = isolated.sound(map.index.bytes(), map.index.soundOffset(file), map.index.soundByteSize(file), in,
-                        inOffset, first, reader.end(), sampleOfFile, to - from, map.channels, map.maxClipPackets);
+                        inOffset, runs.first(), runs.end(), sampleOfFile, to - from, map.channels, map.maxClipPackets);
             } finally {
                 map.decoded.add(isolated.decodedPackets());
             }

@@ -117,7 +117,7 @@ final class MappedReader extends MadeReader {
             long size = whole.byteSize();
             long first = to.begin(size, context.chance(step));
             part.setPart(whole, first, to.end(size) - first);
-            Span value = part.byteSize() == 0 ? part : context.reader.local(part);
+            Span value = part.byteSize() == 0 ? part : context.reader.local(part, first, to.runs());
             to.map(value.segment(), value.byteOffset() - first, size, context.chance(step), target, targetOffset,
                     bytes, PartClock.NONE);
             context.clock.transformedSince(begin, context.sample());

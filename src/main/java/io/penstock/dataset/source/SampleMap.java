@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset.source;
 
+import io.penstock.io.SpanReader.Runs;
 import io.penstock.memory.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -125,6 +126,14 @@ public interface SampleMap {
          */
         default long end(long inBytes) {
             return inBytes;
+        }
+
+        /**
+         * {@return the runs of bytes of what {@link #begin} has chosen that are read; the bytes between them are not}
+         * By default all are read.
+         */
+        default Runs runs() {
+            return Runs.NONE;
         }
 
         /**

@@ -372,6 +372,21 @@ public final class Decoder implements AutoCloseable {
         SampleForm.of(format()).copy(this, channel, channels, from, count, out, offset, stepBytes);
     }
 
+    /**
+     * Copies samples of all channels as floats, a channel after the other.
+     *
+     * @param channels how many there must be
+     * @param from the first sample of the frame
+     * @param count their number
+     * @param out receives floats
+     * @param offset the first byte of the first channel
+     * @param channelBytes the bytes from a channel to the next
+     * @throws CodecException if the form of samples is not known, or the frame has fewer
+     */
+    public void copySamples(int channels, int from, int count, MemorySegment out, long offset, long channelBytes) {
+        SampleForm.of(format()).copyPlanes(this, channels, from, count, out, offset, channelBytes);
+    }
+
     /** Where samples are converted. */
     SampleForm.Room room() {
         SampleForm.Room made = room;

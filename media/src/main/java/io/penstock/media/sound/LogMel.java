@@ -86,7 +86,11 @@ public final class LogMel implements SoundStep {
     }
 
     @Override
-    public Frames open() {
+    public Applier open() {
+        return frames();
+    }
+
+    Frames frames() {
         return new Frames(plan);
     }
 

@@ -52,7 +52,7 @@ record MelStage(LogMel mel, String field) implements DeviceStage {
             throw new IllegalArgumentException("found " + found + ", expected samples of one channel, f32[B, n]");
         }
         TensorSpec one = mel.after(new TensorSpec(field, DType.F32, found.dim(1)));
-        return new Open(device, index, found.dim(1), mel.open(),
+        return new Open(device, index, found.dim(1), mel.frames(),
                 new TensorSpec(field, DType.F32, found.dim(0), one.dim(0), one.dim(1)));
     }
 
