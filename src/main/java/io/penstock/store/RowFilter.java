@@ -43,6 +43,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowFilter {
 
+    /** Stands for a column of a part of a table of which it is known that its conditions hold. */
+    public static final int KNOWN = -2;
+
     private static final Pattern CONDITION = Pattern.compile("\\G\\s*(?:`([^`]+)`|([\\w.]+))\\s*"
             + "(?:(?i:is\\s+(not\\s+)?null)"
             + "|(<=|>=|!=|<>|=|<|>)\\s*('(?:[^']|'')*'|[-+.\\w]+))\\s*(?:(?i:and)\\b|$)");
@@ -333,7 +336,8 @@ public final class RowFilter {
     /**
      * Finds the same conditions on the columns of a part of the table.
      *
-     * @param columnOf the position of a column among those of the part; -1 if it cannot be compared there
+     * @param columnOf the position of a column among those of the part; -1 if it cannot be compared there, and
+     *     {@link #KNOWN} if its conditions hold for all rows of the part
      * @param columns the part's columns
      * @return the filter; null if a condition cannot be asked there
      */
@@ -341,6 +345,9 @@ public final class RowFilter {
         List<Condition> own = new ArrayList<>();
         for (Condition condition : conditions) {
             int column = columnOf.applyAsInt(condition.column);
+            if (column == KNOWN) {
+                continue;
+            }
             if (column < 0 || columns.get(column).kind() != condition.of.kind()
                     || !columns.get(column).spec().dtype().equals(condition.of.spec().dtype())) {
                 return null;
