@@ -59,14 +59,14 @@ final class ParquetFiles implements AutoCloseable {
 
     /** Opens a file and checks its footer. */
     void add(Location location) throws IOException {
-        FileInfo info = location.info();
         ParquetPart.Open opened = Mapping.open(location, file -> new ParquetPart.Open(file, FileMetadata.read(file)));
         try {
             Schema own = new Schema(opened.metadata().root(), ParquetPart.arrowFields(opened));
             Set<String> passed = ParquetPart.pass(opened, own);
             Schema schema = schemas.computeIfAbsent(new Kind(opened.metadata().root(), ParquetPart.arrowSchema(opened),
                     passed), _ -> own);
-            ParquetPart part = new ParquetPart(location, opened.file().byteSize(), info.version(), schema, opened);
+            ParquetPart part = new ParquetPart(location, opened.file().byteSize(), opened.file().version(), schema,
+                    opened);
             part.check(opened);
             parts.add(part);
             used(part);
