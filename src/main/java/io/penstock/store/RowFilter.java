@@ -169,6 +169,7 @@ public final class RowFilter {
         void clear(MemorySegment values, int count, boolean[] holds) {
             DType dtype = of.spec().dtype();
             int bytes = dtype.byteSize();
+            Object value = Objects.requireNonNull(this.value);
             if (value instanceof Double real) {
                 for (int i = 0; i < count; i++) {
                     holds[i] &= holds(real(values, (long) bytes * i, dtype), real);
@@ -178,7 +179,7 @@ public final class RowFilter {
                     holds[i] &= op.holds(integer(values, (long) bytes * i, dtype).compareTo((BigDecimal) value));
                 }
             } else {
-                BigDecimal exact = (BigDecimal) Objects.requireNonNull(value);
+                BigDecimal exact = (BigDecimal) value;
                 boolean isBelow = exact.compareTo(BigDecimal.valueOf(Long.MIN_VALUE)) < 0;
                 boolean isAbove = exact.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) > 0;
                 long floor = floor();
