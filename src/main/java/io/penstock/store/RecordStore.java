@@ -220,7 +220,7 @@ public non-sealed interface RecordStore extends Store {
      * @return the rows' indices, ascending
      */
     default long[] rowsWhere(RowFilter filter) {
-        RowFilter.Found found = new RowFilter.Found();
+        RowFilter.FoundRows found = new RowFilter.FoundRows();
         filter.find(this, 0, size(), found);
         return found.toArray();
     }

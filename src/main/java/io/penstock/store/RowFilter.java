@@ -406,7 +406,7 @@ public final class RowFilter {
      * @param end behind the last row
      * @param into receives them, ascending
      */
-    public void find(RecordStore rows, long from, long end, Found into) {
+    public void find(RecordStore rows, long from, long end, FoundRows into) {
         long[] records = new long[BLOCK];
         long[] places = new long[64];
         boolean[] holds = new boolean[BLOCK];
@@ -467,13 +467,13 @@ public final class RowFilter {
     }
 
     /** Rows that were found: their indices, ascending. For one thread. */
-    public static final class Found {
+    public static final class FoundRows {
 
         private long[] rows = new long[16];
         private int count;
 
         /** Creates a list of none. */
-        public Found() {
+        public FoundRows() {
         }
 
         /**

@@ -305,7 +305,7 @@ final class ParquetStore implements RecordStore {
     /** {@inheritDoc} Row groups, and pages of those with a page index, are read if their bounds may have such rows. */
     @Override
     public long[] rowsWhere(RowFilter filter) {
-        RowFilter.Found found = new RowFilter.Found();
+        RowFilter.FoundRows found = new RowFilter.FoundRows();
         for (int group = 0; group < groupParts.length; group++) {
             long[] runs = runs(filter, group);
             for (int r = 0; r < runs.length; r += 2) {
