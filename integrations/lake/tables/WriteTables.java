@@ -9,20 +9,8 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Base64;
-import java.util.Collections;
 import java.util.List;
-import org.apache.iceberg.PartitionData;
-import org.apache.iceberg.Schema;
-import org.apache.iceberg.Table;
-import org.apache.iceberg.data.GenericRecord;
-import org.apache.iceberg.data.Record;
-import org.apache.iceberg.data.parquet.GenericParquetWriter;
-import org.apache.iceberg.deletes.EqualityDeleteWriter;
-import org.apache.iceberg.io.OutputFile;
-import org.apache.iceberg.parquet.Parquet;
-import org.apache.iceberg.spark.Spark3Util;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructField;
@@ -61,9 +49,6 @@ public final class WriteTables {
         if (args.length < 2 || args[1].equals("iceberg")) {
             icebergEvents("events", 2);
             icebergEvents("vectors", 3);
-        }
-        if (args.length < 2 || args[1].equals("iceberg") || args[1].equals("keyed")) {
-            icebergKeyed();
         }
         spark.stop();
     }
@@ -172,62 +157,6 @@ public final class WriteTables {
         icebergAnswer(name);
         sql("call lake.system.rewrite_data_files(table => 'db." + name + "', options => map('rewrite-all','true'))");
         icebergAnswer(name);
-    }
-
-    /** A table with deletes by equality, which Spark applies but does not write: Iceberg's own writer does. */
-    private static void icebergKeyed() throws Exception {
-        String name = "lake.db.keyed";
-        sql("create table " + name + " (id bigint, k string, n int, country string) using iceberg"
-                + " partitioned by (country) tblproperties ('format-version'='2',"
-                + "'write.delete.mode'='merge-on-read', 'write.distribution-mode'='none',"
-                + "'write.spark.fanout.enabled'='true')");
-        insert(name, keyed(0, 40));
-        deleteKeys("de", List.of("k"), List.of("k3"), List.of("k9"), Collections.singletonList(null));
-        icebergAnswer("keyed");
-        insert(name, keyed(0, 12));
-        icebergAnswer("keyed");
-        deleteKeys("fr", List.of("id", "n"), List.of(1L, 1), Arrays.asList(10L, null), List.of(4L, 5));
-        sql("delete from " + name + " where id = 7 or id = 16");
-        icebergAnswer("keyed");
-        sql("alter table " + name + " alter column n type bigint");
-        sql("alter table " + name + " rename column k to key");
-        deleteKeys("fr", List.of("n"), List.of(13L), List.of(22L), Collections.singletonList(null));
-        icebergAnswer("keyed");
-        sql("call lake.system.rewrite_data_files(table => 'db.keyed', options => map('rewrite-all','true'))");
-        icebergAnswer("keyed");
-    }
-
-    private static String keyed(int from, int to) {
-        return "select id, if(id % 6 = 0, null, concat('k', id)) k, if(id % 5 = 0, null, cast(id as int)) n,"
-                + " element_at(array('de', 'fr', 'es'), cast(id % 3 + 1 as int)) country from range(" + from + ", " + to
-                + ")";
-    }
-
-    /** Deletes the rows of a country that have the values of one of the keys. */
-    @SafeVarargs
-    private static void deleteKeys(String country, List<String> columns, List<Object>... keys) throws Exception {
-        Table table = Spark3Util.loadIcebergTable(spark, "lake.db.keyed");
-        table.refresh();
-        Schema schema = table.schema().select(columns);
-        PartitionData partition = new PartitionData(table.spec().partitionType());
-        partition.set(0, country);
-        OutputFile file = table.io().newOutputFile(table.location() + "/data/country=" + country + "/deletes-"
-                + table.currentSnapshot().sequenceNumber() + ".parquet");
-        EqualityDeleteWriter<Record> writer = Parquet.writeDeletes(file).forTable(table).rowSchema(schema)
-                .createWriterFunc(GenericParquetWriter::create).withPartition(partition)
-                .equalityFieldIds(schema.columns().stream().map(field -> field.fieldId()).toList())
-                .buildEqualityWriter();
-        try (writer) {
-            for (List<Object> key : keys) {
-                GenericRecord row = GenericRecord.create(schema);
-                for (int c = 0; c < columns.size(); c++) {
-                    row.setField(columns.get(c), key.get(c));
-                }
-                writer.write(row);
-            }
-        }
-        table.newRowDelta().addDeletes(writer.toDeleteFile()).commit();
-        sql("refresh table lake.db.keyed");
     }
 
     private static void icebergAnswer(String name) throws IOException {

@@ -10,8 +10,8 @@ import java.util.function.IntToLongFunction;
  */
 public final class PrefixSums {
 
-    /** How many entries an index has a run, at least. */
-    private static final int INDEX_SHIFT = 3;
+    /** An index has up to {@code 1 << INDEX_SHIFT} entries a run. */
+    private static final int INDEX_SHIFT = 4;
     private static final int MOST_INDEXED = 1 << 20;
 
     private final long[] starts;
@@ -55,7 +55,7 @@ public final class PrefixSums {
             return this;
         }
         int shift = 0;
-        while (total() - 1 >>> shift >= (long) runs() << INDEX_SHIFT + 1) {
+        while (total() - 1 >>> shift >= (long) runs() << INDEX_SHIFT) {
             shift++;
         }
         int[] index = new int[(int) (total() - 1 >>> shift) + 2];

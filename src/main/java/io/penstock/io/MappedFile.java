@@ -222,6 +222,11 @@ public final class MappedFile implements AutoCloseable {
         return segment;
     }
 
+    /** {@return the version that the file had when it was opened, as {@link FileInfo#version} gives it} */
+    public String version() {
+        return version;
+    }
+
     /**
      * Fetches the missing bytes of a range, which then stay while the file is open; does nothing for a local file.
      *

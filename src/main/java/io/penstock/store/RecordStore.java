@@ -203,8 +203,8 @@ public non-sealed interface RecordStore extends Store {
      * Finds the rows for which conditions hold. Where the files have statistics, what cannot have such rows is not
      * read.
      *
-     * @param where conditions joined by {@code and}, such as {@code country = 'de' and price >= 10 and note is not null};
-     *     {@link RowFilter} has the forms
+     * @param where conditions joined by {@code and}, such as {@code country = 'de' and price >= 10 and note is not
+     *     null}; {@link RowFilter} has the forms
      * @return the rows' indices, ascending, for {@code Dataset.select}
      * @throws IllegalArgumentException if a condition names no column, or its value is none of the column's type
      * @throws MalformedStoreException if a file that must be read violates its format
@@ -220,7 +220,7 @@ public non-sealed interface RecordStore extends Store {
      * @return the rows' indices, ascending
      */
     default long[] rowsWhere(RowFilter filter) {
-        RowFilter.Found found = new RowFilter.Found();
+        RowFilter.FoundRows found = new RowFilter.FoundRows();
         filter.find(this, 0, size(), found);
         return found.toArray();
     }

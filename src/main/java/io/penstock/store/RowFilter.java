@@ -43,6 +43,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowFilter {
 
+    /** Stands for a column of a part of a table of which it is known that its conditions hold. */
+    public static final int KNOWN = -2;
+
     private static final Pattern CONDITION = Pattern.compile("\\G\\s*(?:`([^`]+)`|([\\w.]+))\\s*"
             + "(?:(?i:is\\s+(not\\s+)?null)"
             + "|(<=|>=|!=|<>|=|<|>)\\s*('(?:[^']|'')*'|[-+.\\w]+))\\s*(?:(?i:and)\\b|$)");
@@ -166,6 +169,7 @@ public final class RowFilter {
         void clear(MemorySegment values, int count, boolean[] holds) {
             DType dtype = of.spec().dtype();
             int bytes = dtype.byteSize();
+            Object value = Objects.requireNonNull(this.value);
             if (value instanceof Double real) {
                 for (int i = 0; i < count; i++) {
                     holds[i] &= holds(real(values, (long) bytes * i, dtype), real);
@@ -175,7 +179,7 @@ public final class RowFilter {
                     holds[i] &= op.holds(integer(values, (long) bytes * i, dtype).compareTo((BigDecimal) value));
                 }
             } else {
-                BigDecimal exact = (BigDecimal) Objects.requireNonNull(value);
+                BigDecimal exact = (BigDecimal) value;
                 boolean isBelow = exact.compareTo(BigDecimal.valueOf(Long.MIN_VALUE)) < 0;
                 boolean isAbove = exact.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) > 0;
                 long floor = floor();
@@ -333,7 +337,8 @@ public final class RowFilter {
     /**
      * Finds the same conditions on the columns of a part of the table.
      *
-     * @param columnOf the position of a column among those of the part; -1 if it cannot be compared there
+     * @param columnOf the position of a column among those of the part; -1 if it cannot be compared there, and
+     *     {@link #KNOWN} if its conditions hold for all rows of the part
      * @param columns the part's columns
      * @return the filter; null if a condition cannot be asked there
      */
@@ -341,6 +346,9 @@ public final class RowFilter {
         List<Condition> own = new ArrayList<>();
         for (Condition condition : conditions) {
             int column = columnOf.applyAsInt(condition.column);
+            if (column == KNOWN) {
+                continue;
+            }
             if (column < 0 || columns.get(column).kind() != condition.of.kind()
                     || !columns.get(column).spec().dtype().equals(condition.of.spec().dtype())) {
                 return null;
@@ -398,7 +406,7 @@ public final class RowFilter {
      * @param end behind the last row
      * @param into receives them, ascending
      */
-    public void find(RecordStore rows, long from, long end, Found into) {
+    public void find(RecordStore rows, long from, long end, FoundRows into) {
         long[] records = new long[BLOCK];
         long[] places = new long[64];
         boolean[] holds = new boolean[BLOCK];
@@ -459,13 +467,13 @@ public final class RowFilter {
     }
 
     /** Rows that were found: their indices, ascending. For one thread. */
-    public static final class Found {
+    public static final class FoundRows {
 
         private long[] rows = new long[16];
         private int count;
 
         /** Creates a list of none. */
-        public Found() {
+        public FoundRows() {
         }
 
         /**

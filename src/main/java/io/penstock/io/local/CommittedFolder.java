@@ -9,6 +9,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -19,6 +20,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folder {@code .NAME.committed} next to a store. It holds the new files from the commit until their last rename.
@@ -45,6 +47,17 @@ public final class CommittedFolder {
     /** The most endings that a sidecar has: {@code x.tar.gz.crc32c}. */
     private static final int MAX_ENDINGS = 3;
 
+    /** How many files of a folder are located before it is listed. */
+    private static final int LOCATED = 64;
+    private static final long SETTLED_MILLIS = 3000;
+
+    /** What is known of a folder at a modification time. */
+    private record Listed(Path folder, FileTime time, int located, boolean hasNone) {
+    }
+
+    /** The folder of which a file was located last; a thread that replaces another's costs a listing at most. */
+    private static volatile @Nullable Listed listed;
+
     private CommittedFolder() {
     }
 
@@ -62,6 +75,9 @@ public final class CommittedFolder {
         if (file.getFileName() == null) {
             return file;
         }
+        if (hasNone(file)) {
+            return file;
+        }
         String name = file.getFileName().toString();
         for (String store : storesOf(name)) {
             Path committed = file.resolveSibling("." + store + ENDING).resolve(name);
@@ -70,6 +86,37 @@ public final class CommittedFolder {
             }
         }
         return file;
+    }
+
+    /**
+     * Tells whether the folder of a file surely has no committed folders: it was listed, and its modification time,
+     * which a new entry changes, is the same, and was some seconds ago. A folder is listed when many of its files were
+     * located one after another: a look at its time then replaces a dozen at names that do not exist.
+     */
+    private static boolean hasNone(Path file) {
+        Path folder = file.getParent();
+        if (folder == null) {
+            return false;
+        }
+        try {
+            FileTime time = Files.getLastModifiedTime(folder);
+            Listed before = listed;
+            if (before == null || !before.folder.equals(folder) || !before.time.equals(time)) {
+                listed = new Listed(folder, time, 1, false);
+                return false;
+            }
+            if (before.hasNone) {
+                return true;
+            }
+            if (before.located == LOCATED && time.toMillis() < System.currentTimeMillis() - SETTLED_MILLIS) {
+                listed = new Listed(folder, time, LOCATED + 1, list(folder, CommittedFolder::isName).isEmpty());
+            } else if (before.located < LOCATED) {
+                listed = new Listed(folder, time, before.located + 1, false);
+            }
+            return false;
+        } catch (IOException _) {
+            return false;
+        }
     }
 
     /**

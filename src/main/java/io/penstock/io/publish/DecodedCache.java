@@ -107,7 +107,7 @@ public final class DecodedCache implements AutoCloseable {
         /** The next block in the region. Guarded by the cache; read by those who see the region's table. */
         private volatile @Nullable Block next;
         private volatile int version;
-        /** The cache's clock at the latest use, and the uses since it was decoded, up to what matters; races lose some. */
+        /** The cache's clock at the latest use; the uses since it was decoded, up to what matters; races lose some. */
         private long usedAt;
         private int uses;
         private int mostUses;
@@ -362,7 +362,7 @@ public final class DecodedCache implements AutoCloseable {
     }
 
     /**
-     * Maps memory in large pages, if the OS has some: the first write of 4 KiB in others costs more than to decode them.
+     * Maps memory in large pages, if the OS has some: the first write to a small page costs more than to decode it.
      *
      * @param bytes a multiple of 2 MiB
      * @param arena its close frees the memory

@@ -33,7 +33,7 @@ final class CachedColumns implements AutoCloseable {
     private static final int MOST_SPANS_BITS = 18;
 
     /** What a chunk is decoded from. */
-    record Source(MappedFile file, ParquetColumn column, RowGroup group, DecodeLimit.Budget budget) {
+    record Source(ParquetFiles files, ParquetPart part, ParquetColumn column, int group) {
     }
 
     /** Finds what a chunk is decoded from, by its number. */
@@ -230,8 +230,8 @@ final class CachedColumns implements AutoCloseable {
 
     /** Sets a span to what is needed first: a remote file's pages, which its cache plans, or the decoded block. */
     private void plan(Chunk chunk, Piece piece, Span into) {
-        if (chunk.source.file.isRemote()) {
-            into.set(chunk.source.file, piece.bytes.start(), piece.bytes.byteSize());
+        if (chunk.source.part.isRemote()) {
+            into.set(chunk.source.files.kept(chunk.source.part), piece.bytes.start(), piece.bytes.byteSize());
         } else {
             into.set(cache.planFile(), cache.planOffset(piece.block), 1);
         }
@@ -246,7 +246,8 @@ final class CachedColumns implements AutoCloseable {
         Chunk found = chunks.getAcquire(number);
         if (found == null) {
             Source source = sources.of(number);
-            found = source.file.reading(() -> new Chunk(source, pages(source), new Piece[0]));
+            found = source.files.reading(source.part, (file, metadata) -> new Chunk(source, pages(source.column, file,
+                    metadata.groups().get(source.group)), new Piece[0]));
             Piece[] pieces = new Piece[found.pages.count()];
             for (int i = 0; i < pieces.length; i++) {
                 pieces[i] = new Piece(number, source, found.pages, i);
@@ -257,11 +258,9 @@ final class CachedColumns implements AutoCloseable {
         return found;
     }
 
-    private static ChunkPages pages(Source source) {
-        RowGroup group = source.group;
-        return switch (source.column) {
-            case Flat flat -> ChunkPages.of(source.file, group.chunks().get(flat.leaf().index()), flat.leaf(),
-                    group.rows());
+    private static ChunkPages pages(ParquetColumn column, MappedFile file, RowGroup group) {
+        return switch (column) {
+            case Flat flat -> ChunkPages.of(file, group.chunks().get(flat.leaf().index()), flat.leaf(), group.rows());
             case Nested nested -> ChunkPages.whole(group.chunks().get(nested.leaves().getFirst().index()),
                     group.rows());
         };
@@ -315,17 +314,18 @@ final class CachedColumns implements AutoCloseable {
         @Override
         public void decode(DecodedCache.Into into) throws IOException {
             // Only what is decoded for the first time counts against the file's limit.
-            DecodeLimit.Budget budget = placed == null ? source.budget
-                    : limit.budget(source.file.location(), source.file.byteSize());
+            DecodeLimit.Budget budget = placed == null ? source.files.budget(source.part)
+                    : limit.budget(source.part.location(), source.part.byteSize());
             DecodeBuffers buffers = pool.poll();
             if (buffers == null) {
                 buffers = new DecodeBuffers();
             }
             try {
                 DecodeBuffers used = buffers;
-                ColumnBlock decoded = source.file.reading(() -> decode(budget, used, into::write));
+                ColumnBlock decoded = source.files.reading(source.part, (file, metadata) -> decode(file,
+                        metadata.groups().get(source.group), budget, used, into::write));
                 if (placed != null && !decoded.equals(placed)) {
-                    throw new IOException(source.file.location() + ": rows that decode to other sizes than before: has"
+                    throw new IOException(source.part.location() + ": rows that decode to other sizes than before: has"
                             + " the file changed?");
                 }
                 if (placed == null) {
@@ -353,25 +353,25 @@ final class CachedColumns implements AutoCloseable {
                     ? flat.listLength() * decoded.valueBytes() : -1;
         }
 
-        private ColumnBlock decode(DecodeLimit.Budget budget, DecodeBuffers buffers, ColumnBlock.Copy copy)
-                throws IOException {
+        private ColumnBlock decode(MappedFile file, RowGroup group, DecodeLimit.Budget budget, DecodeBuffers buffers,
+                ColumnBlock.Copy copy) throws IOException {
             ColumnBlock.Copy checked = runs -> {
-                source.file.checkUnchanged();
+                file.checkUnchanged();
                 return copy.append(runs);
             };
             if (isWhole || !(source.column instanceof Flat flat)) {
-                return source.column.decode(source.file, source.group, budget, buffers, checked);
+                return source.column.decode(file, group, budget, buffers, checked);
             }
-            ColumnChunk of = source.group.chunks().get(flat.leaf().index());
+            ColumnChunk of = group.chunks().get(flat.leaf().index());
             try (Dictionaries.Lease lease = dictionaries.of(chunk, memory -> dictionary.isEmpty() ? null
-                    : LeafTiles.dictionary(source.file, flat.leaf(), of, dictionary, buffers, memory, budget));
+                    : LeafTiles.dictionary(file, flat.leaf(), of, dictionary, buffers, memory, budget));
                     ChunkDecoder decoder = new ChunkDecoder(flat, of.values(), bytes.byteSize(),
-                            rows, new LeafTiles(source.file, flat.leaf(), of, bytes,
+                            rows, new LeafTiles(file, flat.leaf(), of, bytes,
                                     flat.isList() ? -1 : rows, lease.dictionary(), buffers, budget), buffers,
                             budget)) {
                 return decoder.decode(checked);
             } catch (CodecException e) {
-                throw new UncheckedIOException(new IOException(source.file.location() + ": " + e.getMessage(), e));
+                throw new UncheckedIOException(new IOException(file.location() + ": " + e.getMessage(), e));
             }
         }
     }

@@ -26,7 +26,8 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.RowFilter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,20 +47,20 @@ final class ParquetStore implements RecordStore {
 
     static final String ENDING = ".parquet";
 
-    private record Group(int part, RowGroup rows) {
-    }
-
     private final Location path;
+    private final ParquetFiles files;
     private final List<ParquetPart> parts;
     /** The columns that files store, then those that the names of folders say. */
     private final List<Column> columns;
     private final List<String> storedTypes;
     private final List<UnreadColumn> unread;
     private final int storedCount;
-    /** For each file and column how it is read; null if the file has no value of it. */
+    /** For each file and column how it is read; null if the file has no value of it. Files of one schema share it. */
     private final @Nullable ParquetColumn[][] read;
     private final Partitions partitions;
-    private final Group[] groups;
+    /** The file of each row group that has rows, and its number there. */
+    private final int[] groupParts;
+    private final int[] groupNumbers;
     private final PrefixSums starts;
     /** The decoded columns: all in a copy on disk, or as many as fit in memory; the other one is null. */
     private final @Nullable DecodedOnce<ColumnBlock> blocks;
@@ -67,43 +68,52 @@ final class ParquetStore implements RecordStore {
     private final @Nullable CachedColumns cached;
     private volatile @Nullable String fingerprint;
 
-    private ParquetStore(Location path, List<ParquetPart> parts, Partitions.Files files, DecodeLimit limit,
+    private ParquetStore(Location path, ParquetFiles files, Partitions.Files places, DecodeLimit limit,
             @Nullable DecodedCache cache) throws IOException {
         this.path = path;
-        this.parts = parts;
-        this.unread = unread(parts);
-        Set<String> refused = refused(parts);
+        this.files = files;
+        this.parts = files.parts();
+        Map<Schema, ParquetPart> kinds = new LinkedHashMap<>();
+        parts.forEach(part -> kinds.putIfAbsent(part.schema(), part));
+        this.unread = unread(kinds.keySet());
+        Set<String> refused = refused(kinds.keySet());
         UnitedColumns united = new UnitedColumns();
-        for (ParquetPart part : parts) {
-            united.add(part.file().location(), part.columns().stream()
-                    .filter(column -> !refused.contains(column.column().name())).map(ParquetColumn::own).toList());
-        }
+        kinds.forEach((schema, first) -> united.add(first.location(), schema.columns().stream()
+                .filter(column -> !refused.contains(column.column().name())).map(ParquetColumn::own).toList()));
         List<Column> stored = united.columns();
         this.storedCount = stored.size();
-        this.read = parts.stream().map(part -> read(part, stored)).toArray(ParquetColumn[][]::new);
-        this.partitions = files.partitions(stored.stream().map(Column::name).collect(Collectors.toSet()));
+        Map<Schema, @Nullable ParquetColumn[]> ways = new HashMap<>();
+        kinds.keySet().forEach(schema -> ways.put(schema, read(schema, stored)));
+        this.read = parts.stream().map(part -> ways.get(part.schema())).toArray(ParquetColumn[][]::new);
+        this.partitions = places.partitions(stored.stream().map(Column::name).collect(Collectors.toSet()));
         this.columns = Stream.concat(stored.stream(), partitions.columns().stream()).toList();
         this.storedTypes = Stream.concat(stored.stream().map(united::storedType), partitions.types().stream())
                 .toList();
-        List<Group> found = new ArrayList<>();
+        long groups = parts.stream().flatMapToLong(part -> Arrays.stream(part.rows())).filter(rows -> rows > 0).count();
+        if (groups * storedCount > Integer.MAX_VALUE - Long.BYTES) {
+            throw new MalformedStoreException(path, groups + " row groups of " + storedCount + " columns",
+                    "less than 2^31 column chunks");
+        }
+        this.groupParts = new int[(int) groups];
+        this.groupNumbers = new int[(int) groups];
+        int found = 0;
         for (int p = 0; p < parts.size(); p++) {
-            for (RowGroup group : parts.get(p).metadata().groups()) {
-                if (group.rows() > 0) {
-                    found.add(new Group(p, group));
+            long[] rows = parts.get(p).rows();
+            for (int g = 0; g < rows.length; g++) {
+                if (rows[g] > 0) {
+                    groupParts[found] = p;
+                    groupNumbers[found++] = g;
                 }
             }
         }
-        if ((long) found.size() * storedCount > Integer.MAX_VALUE - Long.BYTES) {
-            throw new MalformedStoreException(path, found.size() + " row groups of " + storedCount + " columns",
-                    "less than 2^31 column chunks");
-        }
-        this.groups = found.toArray(Group[]::new);
-        this.starts = PrefixSums.ofLengths(groups.length, group -> groups[group].rows().rows()).indexed();
-        int chunks = groups.length * storedCount;
+        this.starts = PrefixSums.ofLengths(groupParts.length,
+                group -> parts.get(groupParts[group]).rows()[groupNumbers[group]]).indexed();
+        int chunks = groupParts.length * storedCount;
         this.copy = new DecodedSpill(path);
         this.cached = cache == null ? null : new CachedColumns(cache, starts, storedCount, limit, new Chunks());
         this.blocks = cached == null
-                ? new DecodedOnce<>(chunks, chunk -> fileOf(chunk / storedCount), this::decode) : null;
+                ? new DecodedOnce<>(chunks, chunk -> files.kept(partOf(chunk / storedCount)),
+                        this::decode) : null;
     }
 
     /**
@@ -122,15 +132,15 @@ final class ParquetStore implements RecordStore {
     /** Opens Parquet files; their columns are decoded into a cache, which is closed with the store, or on disk. */
     static ParquetStore open(Location path, @Nullable String member, DecodeLimit limit, @Nullable DecodedCache cache)
             throws IOException {
-        List<ParquetPart> parts = new ArrayList<>();
+        ParquetFiles parts = new ParquetFiles(limit, cache == null);
         try {
             Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
             for (Location file : files.locations()) {
-                parts.add(ParquetPart.open(file, limit));
+                parts.add(file);
             }
-            return new ParquetStore(path, List.copyOf(parts), files, limit, cache);
+            return new ParquetStore(path, parts, files, limit, cache);
         } catch (Throwable t) {
-            parts.forEach(ParquetPart::close);
+            parts.close();
             if (cache != null) {
                 cache.close();
             }
@@ -139,23 +149,23 @@ final class ParquetStore implements RecordStore {
     }
 
     /** Returns the columns that a file has but that cannot be read in it: they are read in no file. */
-    private static List<UnreadColumn> unread(List<ParquetPart> parts) {
+    private static List<UnreadColumn> unread(Set<Schema> schemas) {
         Map<String, UnreadColumn> found = new LinkedHashMap<>();
-        for (ParquetPart part : parts) {
-            part.schema().unread().forEach(column -> found.putIfAbsent(column.name(), column));
+        for (Schema schema : schemas) {
+            schema.unread().forEach(column -> found.putIfAbsent(column.name(), column));
         }
         return List.copyOf(found.values());
     }
 
     /** Returns the names of columns that cannot be read in some file and that it does not have otherwise. */
-    private static Set<String> refused(List<ParquetPart> parts) {
-        return parts.stream().filter(part -> !part.schema().unread().isEmpty()).flatMap(part -> part.schema().unread()
-                .stream().map(UnreadColumn::name).filter(name -> part.columns().stream()
+    private static Set<String> refused(Set<Schema> schemas) {
+        return schemas.stream().filter(schema -> !schema.unread().isEmpty()).flatMap(schema -> schema.unread()
+                .stream().map(UnreadColumn::name).filter(name -> schema.columns().stream()
                         .noneMatch(column -> column.column().name().equals(name)))).collect(Collectors.toSet());
     }
 
-    private static @Nullable ParquetColumn[] read(ParquetPart part, List<Column> columns) {
-        Map<String, ParquetColumn> byName = part.columns().stream().collect(Collectors.toMap(
+    private static @Nullable ParquetColumn[] read(Schema schema, List<Column> columns) {
+        Map<String, ParquetColumn> byName = schema.columns().stream().collect(Collectors.toMap(
                 column -> column.column().name(), column -> column));
         return columns.stream().map(column -> {
             ParquetColumn own = byName.get(column.name());
@@ -183,9 +193,9 @@ final class ParquetStore implements RecordStore {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
         if (column >= storedCount) {
-            return partitions.isPresent(groups[group].part, column - storedCount);
+            return partitions.isPresent(groupParts[group], column - storedCount);
         }
-        return read[groups[group].part][column] != null
+        return read[groupParts[group]][column] != null
                 && state(group, column, record - starts.start(group)) == ColumnBlock.PRESENT;
     }
 
@@ -194,10 +204,10 @@ final class ParquetStore implements RecordStore {
         int group = groupOf(record);
         Objects.checkIndex(column, columns.size());
         if (column >= storedCount) {
-            partitions.locate(groups[group].part, column - storedCount, into);
+            partitions.locate(groupParts[group], column - storedCount, into);
             return;
         }
-        if (read[groups[group].part][column] == null) {
+        if (read[groupParts[group]][column] == null) {
             throw malformed(group, "row " + record + " of column '" + columns.get(column).name()
                     + "' is null: this file has no value of the column");
         }
@@ -240,12 +250,11 @@ final class ParquetStore implements RecordStore {
     }
 
     private MalformedStoreException malformed(int group, String found) {
-        return new MalformedStoreException(fileOf(group).location(), found,
-                MissingValue.EXPECTED);
+        return new MalformedStoreException(partOf(group).location(), found, MissingValue.EXPECTED);
     }
 
-    private MappedFile fileOf(int group) {
-        return parts.get(groups[group].part).file();
+    private ParquetPart partOf(int group) {
+        return parts.get(groupParts[group]);
     }
 
     private int groupOf(long record) {
@@ -260,10 +269,9 @@ final class ParquetStore implements RecordStore {
     }
 
     private CachedColumns.Source source(int chunk) {
-        Group from = groups[chunk / storedCount];
-        ParquetPart part = parts.get(from.part);
-        return new CachedColumns.Source(part.file(), Objects.requireNonNull(read[from.part][chunk % storedCount]),
-                from.rows, part.budget());
+        int group = chunk / storedCount;
+        return new CachedColumns.Source(files, partOf(group), Objects.requireNonNull(
+                read[groupParts[group]][chunk % storedCount]), groupNumbers[group]);
     }
 
     private final class Chunks implements CachedColumns.Sources {
@@ -275,15 +283,18 @@ final class ParquetStore implements RecordStore {
 
         @Override
         public boolean has(int chunk) {
-            return read[groups[chunk / storedCount].part][chunk % storedCount] != null;
+            return read[groupParts[chunk / storedCount]][chunk % storedCount] != null;
         }
     }
 
     private ColumnBlock decode(int chunk) throws IOException {
         CachedColumns.Source from = source(chunk);
-        try (DecodeBuffers buffers = new DecodeBuffers()) {
-            return from.column().decode(from.file(), from.group(), from.budget(), buffers, copy::append);
-        }
+        return files.reading(from.part(), (file, metadata) -> {
+            try (DecodeBuffers buffers = new DecodeBuffers()) {
+                return from.column().decode(file, metadata.groups().get(from.group()), files.budget(from.part()),
+                        buffers, copy::append);
+            }
+        });
     }
 
     @Override
@@ -294,8 +305,8 @@ final class ParquetStore implements RecordStore {
     /** {@inheritDoc} Row groups, and pages of those with a page index, are read if their bounds may have such rows. */
     @Override
     public long[] rowsWhere(RowFilter filter) {
-        RowFilter.Found found = new RowFilter.Found();
-        for (int group = 0; group < groups.length; group++) {
+        RowFilter.FoundRows found = new RowFilter.FoundRows();
+        for (int group = 0; group < groupParts.length; group++) {
             long[] runs = runs(filter, group);
             for (int r = 0; r < runs.length; r += 2) {
                 filter.find(this, starts.start(group) + runs[r], starts.start(group) + runs[r + 1], found);
@@ -306,51 +317,47 @@ final class ParquetStore implements RecordStore {
 
     /** Returns the runs of rows of a group among which there may be some, starts and ends in turns. */
     private long[] runs(RowFilter filter, int group) {
-        int part = groups[group].part;
-        RowGroup rows = groups[group].rows;
-        MappedFile file = fileOf(group);
-        boolean mayHold = file.reading(() -> filter.mayHold(column -> column >= storedCount, column -> {
+        int part = groupParts[group];
+        boolean mayHold = filter.mayHold(column -> column >= storedCount, column -> {
             if (!partitions.isPresent(part, column - storedCount)) {
                 return null;
             }
             Span value = new Span();
             partitions.locate(part, column - storedCount, value);
             return value.slice();
-        }) && filter.mayHold(column -> bounds(group, column)));
-        if (!mayHold) {
-            return new long[0];
-        }
-        return file.reading(() -> {
-            long[] runs = {0, rows.rows()};
-            for (int column : filter.columns()) {
-                if (column < storedCount && read[part][column] instanceof Flat flat && ColumnBounds.areKnown(flat)) {
-                    ColumnBounds.OfPages pages = ColumnBounds.ofPages(file, rows.chunks().get(flat.leaf().index()),
-                            flat, rows.rows());
-                    if (pages != null) {
-                        boolean[] may = new boolean[pages.firstRows().length];
-                        for (int p = 0; p < may.length; p++) {
-                            RowFilter.Bounds bounds = pages.bounds().get(p);
-                            may[p] = filter.mayHold(other -> other == column ? bounds : null);
-                        }
-                        runs = ColumnBounds.intersect(runs, pages, may, rows.rows());
-                    }
-                }
-            }
-            return runs;
         });
+        return !mayHold ? new long[0] : files.reading(parts.get(part), (file, metadata) -> runs(filter, part, file,
+                metadata.groups().get(groupNumbers[group])));
     }
 
-    private RowFilter.@Nullable Bounds bounds(int group, int column) {
-        if (column >= storedCount) {
-            return null;
+    private long[] runs(RowFilter filter, int part, MappedFile file, RowGroup group) {
+        if (!filter.mayHold(column -> column >= storedCount ? null : bounds(read[part][column], file, group))) {
+            return new long[0];
         }
-        ParquetColumn own = read[groups[group].part][column];
-        long rows = groups[group].rows.rows();
-        if (own == null) {
-            return new RowFilter.Bounds(null, null, rows, rows);
+        long[] runs = {0, group.rows()};
+        for (int column : filter.columns()) {
+            if (column < storedCount && read[part][column] instanceof Flat flat && ColumnBounds.areKnown(flat)) {
+                ColumnBounds.OfPages pages = ColumnBounds.ofPages(file, group.chunks().get(flat.leaf().index()), flat,
+                        group.rows());
+                if (pages != null) {
+                    boolean[] may = new boolean[pages.firstRows().length];
+                    for (int p = 0; p < may.length; p++) {
+                        RowFilter.Bounds bounds = pages.bounds().get(p);
+                        may[p] = filter.mayHold(other -> other == column ? bounds : null);
+                    }
+                    runs = ColumnBounds.intersect(runs, pages, may, group.rows());
+                }
+            }
         }
-        return own instanceof Flat flat && ColumnBounds.areKnown(flat) ? ColumnBounds.ofChunk(fileOf(group),
-                groups[group].rows.chunks().get(flat.leaf().index()), flat) : null;
+        return runs;
+    }
+
+    private static RowFilter.@Nullable Bounds bounds(@Nullable ParquetColumn column, MappedFile file, RowGroup group) {
+        if (column == null) {
+            return new RowFilter.Bounds(null, null, group.rows(), group.rows());
+        }
+        return column instanceof Flat flat && ColumnBounds.areKnown(flat)
+                ? ColumnBounds.ofChunk(file, group.chunks().get(flat.leaf().index()), flat) : null;
     }
 
     /** Always true: pages are encoded. */
@@ -370,23 +377,23 @@ final class ParquetStore implements RecordStore {
     public Inspection inspect(Inspection.Depth depth, Progress progress) {
         ParquetPart first = parts.getFirst();
         Map<String, @Nullable Object> parquet = new LinkedHashMap<>();
-        parquet.put("row_groups", parts.stream().flatMap(part -> part.metadata().groups().stream())
-                .map(RowGroup::rows).toList());
-        parquet.put("created_by", first.metadata().createdBy());
-        parquet.put("format_version", first.metadata().version() == 1 ? "1.0" : "2.6");
-        parquet.put("column_chunks", first.metadata().groups().stream().findFirst()
-                .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
+        parquet.put("row_groups", parts.stream().flatMap(part -> Arrays.stream(part.rows()).boxed()).toList());
+        files.reading(first, (_, metadata) -> {
+            parquet.put("created_by", metadata.createdBy());
+            parquet.put("format_version", metadata.version() == 1 ? "1.0" : "2.6");
+            return parquet.put("column_chunks", metadata.groups().stream().findFirst()
+                    .map(group -> group.chunks().stream().map(ParquetStore::describe).toList()).orElse(List.of()));
+        });
         Map<String, Object> fieldIds = first.schema().fieldIds();
         if (!fieldIds.isEmpty()) {
             parquet.put("field_ids", fieldIds);
         }
-        Map<String, @Nullable Object> table = TableInspection.of(this, null,
-                storedTypes, depth.digests(), progress,
-                parts.stream().mapToLong(part -> part.file().byteSize()).sum());
+        Map<String, @Nullable Object> table = TableInspection.of(this, null, storedTypes, depth.digests(), progress,
+                parts.stream().mapToLong(ParquetPart::byteSize).sum());
         UnreadColumn.describe(unread, table);
         Map<String, @Nullable Object> details = Json.members("schema", first.schema().lines(), "parquet", parquet,
                 "converted", true, "table", table);
-        return new Inspection(path, "parquet", parts.stream().map(part -> part.file().location()).toList(), details);
+        return new Inspection(path, "parquet", parts.stream().map(ParquetPart::location).toList(), details);
     }
 
     private static Map<String, @Nullable Object> describe(ColumnChunk chunk) {
@@ -405,7 +412,7 @@ final class ParquetStore implements RecordStore {
     public String fingerprint() {
         if (fingerprint == null) {
             Fingerprint sample = new Fingerprint();
-            parts.forEach(part -> sample.add(part.file()));
+            parts.forEach(part -> files.reading(part, (file, _) -> sample.add(file)));
             partitions.addTo(sample);
             fingerprint = "parquet:rows=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
         }
@@ -419,7 +426,7 @@ final class ParquetStore implements RecordStore {
         }
         copy.close();
         partitions.close();
-        parts.forEach(ParquetPart::close);
+        files.close();
     }
 
     @Override

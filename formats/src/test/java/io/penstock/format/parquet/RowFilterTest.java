@@ -46,7 +46,7 @@ class RowFilterTest {
             for (var answer : answers.entrySet()) {
                 long[] expected = Json.array(answer.getValue()).stream().mapToLong(row -> (Long) row).toArray();
                 assertArrayEquals(expected, rows.rowsWhere(answer.getKey()), answer.getKey());
-                RowFilter.Found found = new RowFilter.Found();
+                RowFilter.FoundRows found = new RowFilter.FoundRows();
                 RowFilter.parse(answer.getKey(), rows.columns(), rows::storedType).find(rows, 0, rows.size(), found);
                 assertArrayEquals(expected, found.toArray(), answer.getKey() + ", of all rows");
             }

@@ -254,8 +254,10 @@ public final class IcebergTable implements LakeTable {
     /** Returns the rows deleted from a data file, by position and by equality. */
     private @Nullable DeletedRows deleted(DataFile file, List<DeleteFile> of, PositionDeletes positions,
             EqualityDeletes equality) throws IOException {
-        List<DeleteFile> byPosition = of.stream().filter(each -> each.content() == FileContent.POSITION_DELETES).toList();
-        List<DeleteFile> byEquality = of.stream().filter(each -> each.content() == FileContent.EQUALITY_DELETES).toList();
+        List<DeleteFile> byPosition = of.stream().filter(each -> each.content() == FileContent.POSITION_DELETES)
+                .toList();
+        List<DeleteFile> byEquality = of.stream().filter(each -> each.content() == FileContent.EQUALITY_DELETES)
+                .toList();
         DeletedRows found = byPosition.isEmpty() ? null
                 : byPosition.size() == 1 && byPosition.getFirst().format() == FileFormat.PUFFIN
                 ? new DeletionVector(table.io(), byPosition.getFirst()) : positions.of(file.path(), byPosition);

@@ -56,7 +56,8 @@ interface Conversion {
             return value -> numbers(value, own.spec().dtype(), type.kind(), factor);
         }
         if (own.kind() == Column.Kind.NUMBERS && type.kind() == Kind.DECIMAL && own.spec().dtype().isInteger()) {
-            return value -> Values.decimal(BigDecimal.valueOf(Values.integer(value, 0, own.spec().dtype())), type.scale());
+            return value -> Values.decimal(BigDecimal.valueOf(Values.integer(value, 0, own.spec().dtype())),
+                    type.scale());
         }
         boolean isJson = own.encoding().equals("json");
         if (isJson && type.kind() == Kind.DECIMAL) {

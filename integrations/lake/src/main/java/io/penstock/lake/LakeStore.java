@@ -129,7 +129,7 @@ public final class LakeStore implements RecordStore {
      */
     @Override
     public long[] rowsWhere(RowFilter filter) {
-        RowFilter.Found found = new RowFilter.Found();
+        RowFilter.FoundRows found = new RowFilter.FoundRows();
         for (int f = 0; f < snapshot.files().size(); f++) {
             DataFile of = snapshot.files().get(f);
             if (starts[f] < starts[f + 1] && filter.mayHold(c -> constant(c, of), c -> {
@@ -151,7 +151,7 @@ public final class LakeStore implements RecordStore {
     }
 
     /** Asks the data file, which knows its statistics, if it has the columns as the table has them. */
-    private void find(RowFilter filter, int f, OpenFile file, RowFilter.Found found) {
+    private void find(RowFilter filter, int f, OpenFile file, RowFilter.FoundRows found) {
         RowFilter inFile = filter.over(file::columnInFile, file.rows().columns());
         if (inFile == null) {
             filter.find(this, starts[f], starts[f + 1], found);

@@ -173,7 +173,7 @@ final class OpenFile {
         return sources[c].constant;
     }
 
-    /** Returns the position of a column in the file: -1 if its values are converted, {@link RowFilter#KNOWN} if constant. */
+    /** Returns the position of a column in the file: -1 if it is converted, {@link RowFilter#KNOWN} if constant. */
     int columnInFile(int c) {
         return isConstant(c) ? RowFilter.KNOWN : sources[c].conversion == null ? sources[c].column : -1;
     }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.penstock.format.parquet;
+
+import io.penstock.error.MalformedStoreException;
+import io.penstock.format.Mapping;
+import io.penstock.io.DecodeLimit;
+import io.penstock.io.FileInfo;
+import io.penstock.io.Location;
+import io.penstock.io.MappedFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * The files of a store. Of each it keeps where it is and how many rows its row groups have; files of one schema share
+ * it. A bounded number of them is mapped, with the footers: those that were used last. A file that is opened again must
+ * be the one that it was. Remote files stay open: their caches plan what they fetch. Thread-safe.
+ */
+final class ParquetFiles implements AutoCloseable {
+
+    private static final int MOST_OPEN = 512;
+
+    /** What is read of an open file. */
+    @FunctionalInterface
+    interface Use<T, X extends Exception> {
+
+        T read(MappedFile file, FileMetadata metadata) throws X;
+    }
+
+    /** What files share: how they are read. */
+    private record Kind(SchemaNode root, String arrow, Set<String> passed) {
+    }
+
+    private final DecodeLimit limit;
+    private final int mostOpen;
+    private final List<ParquetPart> parts = new ArrayList<>();
+    private final Map<Kind, Schema> schemas = new HashMap<>();
+    /** The open files that may be closed, the least recently used first. Guarded by itself. */
+    private final Set<ParquetPart> open = new LinkedHashSet<>();
+    private volatile boolean closed;
+
+    /** Creates files of which none is open; {@code keepsOpen} if none is closed before all are. */
+    ParquetFiles(DecodeLimit limit, boolean keepsOpen) {
+        this.limit = limit;
+        this.mostOpen = keepsOpen ? Integer.MAX_VALUE : MOST_OPEN;
+    }
+
+    List<ParquetPart> parts() {
+        return parts;
+    }
+
+    /** Opens a file and checks its footer. */
+    void add(Location location) throws IOException {
+        ParquetPart.Open opened = Mapping.open(location, file -> new ParquetPart.Open(file, FileMetadata.read(file)));
+        try {
+            Schema own = new Schema(opened.metadata().root(), ParquetPart.arrowFields(opened));
+            Set<String> passed = ParquetPart.pass(opened, own);
+            Schema schema = schemas.computeIfAbsent(new Kind(opened.metadata().root(), ParquetPart.arrowSchema(opened),
+                    passed), _ -> own);
+            ParquetPart part = new ParquetPart(location, opened.file().byteSize(), opened.file().version(), schema,
+                    opened);
+            part.check(opened);
+            parts.add(part);
+            used(part);
+        } catch (Throwable t) {
+            opened.file().close();
+            throw t;
+        }
+    }
+
+    /** Reads a file, which stays open meanwhile; an error of the mapping names the file. */
+    <T, X extends Exception> T reading(ParquetPart part, Use<T, X> use) throws X {
+        ParquetPart.Open opened = acquire(part);
+        try {
+            return opened.file().reading(() -> use.read(opened.file(), opened.metadata()));
+        } finally {
+            synchronized (part) {
+                part.users--;
+            }
+        }
+    }
+
+    /** Returns an open file that is not closed before all are: a remote one, or any if these files are kept open. */
+    MappedFile kept(ParquetPart part) {
+        return Objects.requireNonNull(part.open).file();
+    }
+
+    private ParquetPart.Open acquire(ParquetPart part) {
+        ParquetPart.Open opened;
+        synchronized (part) {
+            opened = part.open;
+            if (opened == null) {
+                opened = openAgain(part);
+                part.open = opened;
+            }
+            part.users++;
+        }
+        used(part);
+        return opened;
+    }
+
+    private ParquetPart.Open openAgain(ParquetPart part) {
+        if (closed) {
+            throw new IllegalStateException(part.location() + ": the store is closed");
+        }
+        try {
+            FileInfo now = part.location().infoNow();
+            if (now.kind() != FileInfo.EntryKind.FILE || now.byteSize() != part.byteSize()
+                    || !now.version().equals(part.version())) {
+                throw new MalformedStoreException(part.location(), now.kind() != FileInfo.EntryKind.FILE
+                        ? "found no such file" : "found " + now.byteSize() + " bytes of version " + now.version()
+                        + (now.byteSize() < part.byteSize() ? ", which are fewer" : ""), "the file of "
+                        + part.byteSize() + " bytes that it was when the store was opened (" + part.version() + ")");
+            }
+            return Mapping.open(part.location(), file -> new ParquetPart.Open(file, FileMetadata.read(file)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Makes a file the last to be closed, and closes one if there are too many. */
+    private void used(ParquetPart part) {
+        ParquetPart eldest = null;
+        synchronized (open) {
+            if (part.isRemote()) {
+                return;
+            }
+            open.remove(part);
+            open.add(part);
+            if (open.size() > mostOpen) {
+                Iterator<ParquetPart> first = open.iterator();
+                eldest = first.next();
+                first.remove();
+            }
+        }
+        if (eldest != null && !close(eldest)) {
+            synchronized (open) {
+                open.add(eldest);
+            }
+        }
+    }
+
+    /** Closes a file that nobody reads. */
+    private static boolean close(ParquetPart part) {
+        synchronized (part) {
+            if (part.users > 0) {
+                return false;
+            }
+            ParquetPart.Open opened = part.open;
+            part.open = null;
+            if (opened != null) {
+                opened.file().close();
+            }
+            return true;
+        }
+    }
+
+    /** Returns what a file may still decode to. */
+    DecodeLimit.Budget budget(ParquetPart part) {
+        return part.budget(limit);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        for (ParquetPart part : parts) {
+            ParquetPart.Open opened;
+            synchronized (part) {
+                opened = part.open;
+            }
+            if (opened != null) {
+                opened.file().close();
+            }
+        }
+    }
+}
