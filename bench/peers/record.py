@@ -126,6 +126,7 @@ def loaders(bench):
     command = ["run.py", "--python", bench.python, "--java", bench.java, "--json", file, "--markdown",
                FOLDER / "record-side-by-side.md", "--svg", FOLDER / "record-side-by-side.svg"]
     command += ["--quick"] if bench.quick else []
+    command += ["--only", *bench.options.workloads] if bench.options.workloads else []
     command += ["--class-path", bench.class_path] if bench.options.class_path else []
     try:
         bench.peer(*command)
@@ -414,6 +415,7 @@ def picture(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--workloads", nargs="+", metavar="WORKLOAD", help="of loaders: some of those of run.py")
     parser.add_argument("--quick", action="store_true", help="short rounds: directional")
     parser.add_argument("--render", action="store_true", help="measures nothing")
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the peers")

@@ -160,7 +160,13 @@ final class NewCommand implements Callable<Integer> {
         private String text(Kind kind, Map<String, Object> written) {
             StringBuilder text = new StringBuilder();
             written.forEach((file, lines) -> text.append(folder.resolve(file)).append('\n'));
-            text.append("\nNext, in Penstock's folder:\n").append("    mvn -q install -DskipTests\n");
+            text.append("\nNext, in Penstock's folder:\n");
+            // Maven looks for a JDK in fewer places than the launcher, which has found this one.
+            String jdk = System.getProperty("java.home");
+            if (!jdk.equals(System.getenv("JAVA_HOME"))) {
+                text.append("    export JAVA_HOME=").append(ShellText.quoted(jdk)).append('\n');
+            }
+            text.append("    mvn -q install -DskipTests\n");
             if (kind != Kind.PLAIN) {
                 text.append("    mvn -q -f integrations/pom.xml -pl ").append(kind.name().toLowerCase(Locale.ROOT))
                         .append(" -am install -DskipTests\n");

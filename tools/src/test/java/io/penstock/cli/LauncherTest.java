@@ -102,6 +102,19 @@ class LauncherTest {
         assertTrue(run.out().startsWith("penstock "), run.out());
     }
 
+    /** As {@code penstock new trainer my-trainer} in the clone leaves one. */
+    @Test
+    void aProjectOfTheUserInTheFolderIsNoReasonToBuild() throws Exception {
+        Path sources = Files.createDirectories(checkout.resolve("my-trainer/src/main"));
+        Path pom = Files.writeString(checkout.resolve("my-trainer/pom.xml"), "<project/>");
+        FileTime later = FileTime.fromMillis(System.currentTimeMillis() + 3_600_000);
+        Files.setLastModifiedTime(Files.writeString(sources.resolve("Trainer.java"), "class Trainer { }"), later);
+        Files.setLastModifiedTime(pom, later);
+        CommandRun run = launch(Map.of(), checkout.resolve("penstock"), "--version");
+        assertEquals(0, run.exitCode(), run.err());
+        assertEquals("", run.err());
+    }
+
     @Test
     void passesArgumentsAndTheExitStatusOn() throws Exception {
         CommandRun run = launch(Map.of(), checkout.resolve("penstock"), "inspect", "no such store");

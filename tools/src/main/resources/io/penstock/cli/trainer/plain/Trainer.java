@@ -41,6 +41,10 @@ public final class Trainer {
                 done = saved.step();
                 System.out.println("resumed behind step " + done);
             }
+            if (done >= steps) {
+                System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
+                return;
+            }
             train(model, settings, done, steps);
         }
     }
@@ -58,7 +62,7 @@ public final class Trainer {
             }
             Files.createDirectories(CHECKPOINT);
             model.write(CHECKPOINT.resolve(WEIGHTS));
-            Checkpoint.save(CHECKPOINT, Math.max(done, steps), loader.state(), WEIGHTS);
+            Checkpoint.save(CHECKPOINT, steps, loader.state(), WEIGHTS);
             System.out.print(diagnosis.summary().text());
         }
     }
