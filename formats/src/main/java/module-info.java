@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Formats of tables, of scientific files, of key-value stores and of shards: Arrow, Parquet, CSV, JSON lines, HDF5,
- * LMDB, WebDataset's tars, MosaicML's shards, folders of files. They are found by {@code Store.open} where this module is.
+ * LMDB, WebDataset's tars, MosaicML's shards, folders of files. They are found by {@code Store.open} where this module
+ * is.
  */
 module io.penstock.formats {
     requires transitive io.penstock;

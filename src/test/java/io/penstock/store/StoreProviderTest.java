@@ -37,8 +37,8 @@ class StoreProviderTest {
             "datatrove", "nanogpt", "raw");
     /** What errors say of the formats of wings, which the engine is tested without. */
     private static final String ABSENT = "; penstock-formats, which has [hdf5, arrow, parquet, lmdb, mds, csv, jsonl,"
-            + " webdataset, files], is not on the class path; penstock-pictures, which has [images], is not on the class"
-            + " path";
+            + " webdataset, files], is not on the class path; penstock-pictures, which has [images], is not on the"
+            + " class path";
 
     @TempDir
     Path folder;

@@ -167,6 +167,7 @@ final class IsolatedTest {
     /** Writes where there is no memory. */
     static final class Crashed {
 
+        @SuppressWarnings("restricted")
         public static void main(String[] arguments) throws IOException {
             IsolatedChild.serve(arguments, memory -> {
                 if (memory.number(IsolatedChild.END) == 1) {
