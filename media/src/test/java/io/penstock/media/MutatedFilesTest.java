@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.error.CodecException;
 import io.penstock.media.ffmpeg.DecoderLimits;
 import io.penstock.media.ffmpeg.Ffmpeg;
-import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -25,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 final class MutatedFilesTest {
 
-    private static final int MUTATIONS = Thorough.times("penstock.mutations", 10, 30);
+    private static final int MUTATIONS = Integer.getInteger("penstock.mutations", 30);
     private static final int SEED = Integer.getInteger("penstock.mutations.seed", 0);
     private static final DecoderLimits LIMITS = new DecoderLimits(1_000_000, 1000);
 

@@ -139,8 +139,8 @@ final class Compare {
 
     /**
      * Steps over the loader's batch, over one that is there already, and over another that is there, by turns and each
-     * as often first as last, so that what disturbs them cancels out. The third says how much is noise. The batches that
-     * are there are various too, and not in the caches either.
+     * as often first as last, so that what disturbs them cancels out. The third says how much is noise. The batches
+     * that are there are various too, and not in the caches either.
      */
     private void pairs(Model model, Optimizing optimizing, TorchBatches batches, int rounds) {
         Tensor[][] there = new Tensor[THERE][FIELDS.size()];
