@@ -256,7 +256,8 @@ final class LoaderParts {
             return before;
         }
         try {
-            return opened.add(Ledger.open(settings.ledger, batches, settings.ledgerSumsBytes), Ledger::close);
+            return opened.add(settings.ledgerSumsBytes ? Ledger.openOfBytes(settings.ledger, batches)
+                    : Ledger.open(settings.ledger, batches), Ledger::close);
         } catch (IOException e) {
             throw new UncheckedIOException("the ledger cannot be opened: " + e.getMessage(), e);
         }

@@ -131,15 +131,19 @@ public final class Ledger implements AutoCloseable {
     }
 
     /**
-     * Opens the ledger of a rank, as {@link #open(Path, BatchSampler)} does.
+     * Opens the ledger of a rank, as {@link #open(Path, BatchSampler)} does, which also has a checksum of the bytes of
+     * each batch. The plans of batches then have it.
      *
      * @param folder the folder of the files of all ranks; it is created if it does not exist
      * @param batches the rank's batches from where the run begins
-     * @param hasBytes whether it says what the bytes of each batch are, which plans then have
      * @return the ledger, to be closed by the caller
      * @throws IOException if the file cannot be read or written
      */
-    public static Ledger open(Path folder, BatchSampler batches, boolean hasBytes) throws IOException {
+    public static Ledger openOfBytes(Path folder, BatchSampler batches) throws IOException {
+        return open(folder, batches, true);
+    }
+
+    private static Ledger open(Path folder, BatchSampler batches, boolean hasBytes) throws IOException {
         Files.createDirectories(folder);
         Path path = file(folder, batches.shard().rank());
         FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ,

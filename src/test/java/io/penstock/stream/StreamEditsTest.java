@@ -20,6 +20,7 @@ import io.penstock.state.LedgerAudit;
 import io.penstock.state.LoaderState;
 import io.penstock.state.StateEdit;
 import io.penstock.stream.MixtureSource.Part;
+import io.penstock.testing.Thorough;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -37,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 class StreamEditsTest {
 
     private static final int QUICK_HISTORIES = 25;
-    private static final int HISTORIES = 500;
+    private static final int HISTORIES = Thorough.times(100, 500);
 
     @TempDir
     Path folder;

@@ -2,7 +2,7 @@
 package io.penstock.testing;
 
 /**
- * How often a test tries something with other numbers: less in {@code mvn verify}, all in CI, which has
+ * How often a test tries something with other numbers: less in {@code mvn verify}, all before a release, with
  * {@code -Dpenstock.thorough}.
  */
 public final class Thorough {

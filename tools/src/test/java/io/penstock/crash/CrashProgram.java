@@ -27,9 +27,9 @@ final class CrashProgram {
 
     /** How much is tried. */
     enum Extent {
-        /** What fits a build by hand. */
+        /** What fits a build. */
         BRIEF(6, 2, 1, 1, 0.05, 1, 1),
-        /** What fits CI. */
+        /** What is tried before a release. */
         BOUNDED(20, 4, 2, 1, 0.1, 1, 1),
         /** Every call in every way, every change, and many subsets. */
         CALLS(ALL, ALL, ALL, 12, 1, ALL, 1),

@@ -74,6 +74,11 @@ class CrashTest {
             Map.entry("ClipIndex", "none: parts and the index are written by AtomicFile"),
             Map.entry("MappedConversion", "none: tars, each by WebDatasetWriter, and a record by AtomicFile;"
                     + " MappedConversionTest stops it and goes on"),
+            Map.entry("IsolatedDecoder", "none: names of a socket and of memory, which are removed once a process has"
+                    + " them; IsolatedTest kills processes"),
+            Map.entry("SharedMemory", "none: memory of a process, without a name once it has it"),
+            Map.entry("UpgradedJar", "none: a copy of a jar for the launcher's cache, moved to its place; without it"
+                    + " the command starts with the jar itself"),
             Map.entry("LibrarySet", "none: libraries in a temporary folder, deleted once they are loaded"),
             Map.entry("UnnamedFile", "none: a temporary file that loses its name before it is read"),
             Map.entry("NewCommand", "none: text files of a new project, each by AtomicFile"),

@@ -256,7 +256,7 @@ public final class EditVectors {
         BatchSampler batches = run(sampler, 3, 0, 1);
         List<Object> steps = new ArrayList<>();
         String chain;
-        try (Ledger ledger = Ledger.open(withBytes, batches, true)) {
+        try (Ledger ledger = Ledger.openOfBytes(withBytes, batches)) {
             BatchPlan plan = new BatchPlan(batches.batchSize());
             for (int step = 0; step < 4; step++) {
                 batches.plan(step, plan);
