@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.cli;
 
+import io.penstock.io.local.RegularFile;
 import java.io.IOException;
 import java.lang.classfile.ClassElement;
 import java.lang.classfile.ClassFile;
@@ -35,7 +36,7 @@ final class UpgradedJar {
         ClassFile classFile = ClassFile.of(ClassFile.StackMapsOption.GENERATE_STACK_MAPS,
                 ClassFile.ClassHierarchyResolverOption.of(ClassHierarchyResolver.ofClassLoading(
                         UpgradedJar.class.getClassLoader())));
-        try (ZipInputStream in = new ZipInputStream(Files.newInputStream(jar));
+        try (ZipInputStream in = new ZipInputStream(RegularFile.newInputStream(jar));
                 ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(upgraded))) {
             for (ZipEntry entry = in.getNextEntry(); entry != null; entry = in.getNextEntry()) {
                 byte[] bytes = in.readAllBytes();
