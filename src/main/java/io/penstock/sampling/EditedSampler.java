@@ -17,6 +17,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,7 +77,7 @@ final class EditedSampler implements Sampler {
                 case Excise cut -> alike = Math.max(alike, cut.ofEpoch() + 1);
                 case Repeat repeat -> {
                     List<Again> of = again.computeIfAbsent(repeat.epoch(), _ -> new ArrayList<>());
-                    of.add(new Again(repeat, of.isEmpty() ? base.size() : of.getLast().end()));
+                    of.add(new Again(repeat, endOf(of)));
                     alike = Math.max(alike, repeat.epoch() + 1);
                 }
                 case ExciseSamples cut -> {
@@ -299,6 +300,11 @@ final class EditedSampler implements Sampler {
         return again.getOrDefault(epoch, List.of());
     }
 
+    /** Returns the position behind all of an epoch, of which these are given again. */
+    private long endOf(List<Again> all) {
+        return all.isEmpty() ? size() : all.getLast().end();
+    }
+
     /** Returns which of those that are given again a position is one of; their number if it is behind all. */
     private static int indexOf(List<Again> all, long position) {
         int low = 0;
@@ -323,7 +329,7 @@ final class EditedSampler implements Sampler {
         int index = indexOf(all, position);
         if (index == all.size()) {
             throw new IndexOutOfBoundsException("position " + position + " of epoch " + epoch + ", expected 0 to "
-                    + ((index == 0 ? size() : all.getLast().end()) - 1));
+                    + (endOf(all) - 1));
         }
         Again of = all.get(index);
         return sample(of.edit.ofEpoch(), of.edit.from() + position - of.first);
@@ -369,7 +375,7 @@ final class EditedSampler implements Sampler {
         while (last + 1 < all.size() && before(all.get(last + 1)) == before(all.get(last))) {
             last++;
         }
-        return last < all.size() ? all.get(last).end() : all.isEmpty() ? size() : all.getLast().end();
+        return last < all.size() ? all.get(last).end() : endOf(all);
     }
 
     private long before(Again of) {
@@ -519,23 +525,10 @@ final class EditedSampler implements Sampler {
                 inRanges += range.getValue()[0] - range.getKey();
             }
             if (base instanceof ArrivingSampler stream) {
-                samples.forEach((from, range) -> {
-                    for (long sample = from; sample < range[0]; sample++) {
-                        long position = stream.placeOf(sample) - epoch * size();
-                        if (position >= 0 && position < size()) {
-                            hits.add(new long[] {position, position + 1, range[1]});
-                        }
-                    }
-                });
-                hits.sort((a, b) -> Long.compare(a[0], b[0]));
+                addHits(hits, Long.MAX_VALUE, sample -> stream.placeOf(sample) - epoch * size());
             } else if (hasInverse() && inRanges < size() / 4) {
-                samples.forEach((from, range) -> {
-                    for (long sample = from; sample < Math.min(range[0], size()); sample++) {
-                        long position = order instanceof Permutation shuffled ? shuffled.positionOf(sample) : sample;
-                        hits.add(new long[] {position, position + 1, range[1]});
-                    }
-                });
-                hits.sort((a, b) -> Long.compare(a[0], b[0]));
+                addHits(hits, size(), sample -> order instanceof Permutation shuffled
+                        ? shuffled.positionOf(sample) : sample);
             } else {
                 long[] some = new long[SCANNED_AT_ONCE];
                 for (long from = 0; from < size(); from += SCANNED_AT_ONCE) {
@@ -552,6 +545,19 @@ final class EditedSampler implements Sampler {
                 }
             }
             return hits;
+        }
+
+        /** Adds the samples below a limit that are at a position of this epoch. */
+        private void addHits(List<long[]> hits, long limit, LongUnaryOperator positionOf) {
+            samples.forEach((from, range) -> {
+                for (long sample = from; sample < Math.min(range[0], limit); sample++) {
+                    long position = positionOf.applyAsLong(sample);
+                    if (position >= 0 && position < size()) {
+                        hits.add(new long[] {position, position + 1, range[1]});
+                    }
+                }
+            });
+            hits.sort((a, b) -> Long.compare(a[0], b[0]));
         }
 
         private void addHit(List<long[]> hits, long position, long sample) {
