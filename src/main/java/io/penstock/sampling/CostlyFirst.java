@@ -15,7 +15,7 @@ record CostlyFirst(long[] samples, long[] costs) {
     /** Costs are below this. */
     static final long MAX_COST = 1L << 38;
 
-    private static final int INDEX_BITS = 24;
+    private static final int INDEX_BITS = Integer.numberOfTrailingZeros(WorkBalance.MAX_WINDOW);
 
     static CostlyFirst of(long[] inOrder, LongUnaryOperator costs) {
         int count = inOrder.length;

@@ -11,14 +11,11 @@ final class WorkBatches extends CountedBatches {
 
     private final WorkBudget budget;
     private final RecentValues<Epoch> epochs;
-    /** Whether no window has to be dealt to know how many batches it has: then all whole epochs have as many. */
-    private final boolean isCounted;
 
     private WorkBatches(Settings settings, WorkBudget budget, RecentValues<Epoch> epochs) {
         super(settings);
         this.budget = budget;
         this.epochs = epochs;
-        this.isCounted = budget.limits().isEmpty();
     }
 
     static WorkBatches of(Settings settings, WorkBudget budget) {
@@ -92,24 +89,28 @@ final class WorkBatches extends CountedBatches {
     @Override
     public long batchesInEpoch(long epoch) {
         checkStarted(epoch);
-        return epochs.of(isCounted && epoch > startEpoch ? startEpoch + 1 : epoch).steps();
+        return epochs.of(budget.isCounted() && epoch > startEpoch ? startEpoch + 1 : epoch).steps();
     }
 
     @Override
     public long epochOf(long number, long endEpoch) {
-        if (!isCounted) {
+        if (!budget.isCounted()) {
             return super.epochOf(number, endEpoch);
         }
         checkNumber(number);
         long later = number - batchesInEpoch(startEpoch);
-        return later < 0 || startEpoch + 1 >= endEpoch ? Math.min(endEpoch, later < 0 ? startEpoch : endEpoch)
+        if (later < 0) {
+            return Math.min(endEpoch, startEpoch);
+        }
+        // An order may have no epoch at the end.
+        return startEpoch + 1 >= endEpoch ? endEpoch
                 : Math.min(endEpoch, startEpoch + 1 + later / batchesInEpoch(startEpoch + 1));
     }
 
     @Override
     public long firstBatchOf(long epoch) {
         checkStarted(epoch);
-        return !isCounted ? super.firstBatchOf(epoch) : epoch == startEpoch ? 0 : batchesInEpoch(startEpoch)
+        return !budget.isCounted() ? super.firstBatchOf(epoch) : epoch == startEpoch ? 0 : batchesInEpoch(startEpoch)
                 + Math.multiplyExact(epoch - startEpoch - 1, batchesInEpoch(startEpoch + 1));
     }
 

@@ -67,14 +67,9 @@ final class WorkBins implements Order {
         return Math.ceilDiv(size(), (long) windowSamples);
     }
 
-    /** Whether the number of batches of a window follows from that of its samples. */
-    boolean isCounted() {
-        return budget.limits().isEmpty();
-    }
-
     /** Returns how many batches a window has; deals it only if it has to. */
     int bins(long number) {
-        return isCounted() ? fewestBins(budget, (int) Math.min(windowSamples, size() - number * windowSamples), 0)
+        return budget.isCounted() ? fewestBins(budget, (int) Math.min(windowSamples, size() - number * windowSamples), 0)
                 : window(number).ends().length;
     }
 

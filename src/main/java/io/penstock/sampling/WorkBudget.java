@@ -198,6 +198,11 @@ public record WorkBudget(LongUnaryOperator costs, int group, int batchSize, int 
         return sum.evenness();
     }
 
+    /** Whether a window's number of batches follows from its number of samples: all whole epochs have as many. */
+    boolean isCounted() {
+        return limits.isEmpty();
+    }
+
     int window() {
         return group * batchSize * steps;
     }
