@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Groups a sampler's order into the batches of one rank: first the rest of the start epoch from the start position,
@@ -70,12 +71,15 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     }
 
     final Settings settings;
+    /** The order of an edited run; null if the run was not edited. */
+    private final @Nullable EditedSampler edited;
     final Shard shard;
     final long size;
     final long startEpoch;
 
     BatchSampler(Settings settings) {
         this.settings = settings;
+        this.edited = settings.sampler instanceof EditedSampler of ? of : null;
         this.shard = settings.shard;
         this.size = settings.sampler.size();
         this.startEpoch = settings.startEpoch;
@@ -239,7 +243,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         if (epoch < 0 || epoch >= settings.sampler.epochs()) {
             throw new IllegalArgumentException("epoch " + epoch + ", expected 0 to " + (settings.sampler.epochs() - 1));
         }
-        if (settings.sampler instanceof EditedSampler edited) {
+        if (edited != null) {
             return startingAt(edited, epoch, position, lanes);
         }
         if (position < 0 || position >= size) {
@@ -248,24 +252,33 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         return with(settings.from(epoch, position, lanes));
     }
 
+    /** Returns the order as the program gave it, without edits. */
+    private Sampler base() {
+        return edited == null ? settings.sampler : edited.base();
+    }
+
     /** Whether the samples are those of a stream. */
     private boolean isArriving() {
-        return settings.sampler instanceof ArrivingSampler
-                || settings.sampler instanceof EditedSampler edited && edited.base() instanceof ArrivingSampler;
+        return base() instanceof ArrivingSampler;
+    }
+
+    private EditedOrder editedOrder(long epoch) {
+        return (EditedOrder) order(epoch);
     }
 
     /**
-     * Starts at the next position that is given, in a later epoch if none is left in this one. A stream starts behind
-     * the one given before, as its lanes do.
+     * Starts at the next position that is given, in a later epoch if none is left in this one. A stream stays in its
+     * epoch: its lanes have not read on.
      */
-    private BatchSampler startingAt(EditedSampler edited, long epoch, long position, List<LaneState> lanes) {
-        EditedOrder order = (EditedOrder) order(epoch);
+    private BatchSampler startingAt(EditedSampler sampler, long epoch, long position, List<LaneState> lanes) {
+        EditedOrder order = editedOrder(epoch);
         if (position < 0 || position >= order.end()) {
             throw new IllegalArgumentException("position " + position + ", expected 0 to " + (order.end() - 1));
         }
         long in = epoch;
-        long place = edited.placeOf(order, epoch, position);
-        while (!isArriving() && place == sizeOf(in) && in + 1 < Math.min(edited.endEpoch(), edited.alikeFrom() + 1)) {
+        long place = sampler.placeOf(order, epoch, position);
+        while (!isArriving() && place == sizeOf(in)
+                && in + 1 < Math.min(sampler.endEpoch(), sampler.alikeFrom() + 1)) {
             in++;
             place = 0;
         }
@@ -292,12 +305,12 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
 
     /** {@return the edits of the run, in the order in which they were made} */
     public List<Edit> edits() {
-        return settings.sampler instanceof EditedSampler edited ? edited.edits() : List.of();
+        return edited == null ? List.of() : edited.edits();
     }
 
     /** {@return the first epoch of which nothing is given: the number of epochs, unless an edit ends the run before} */
     public long endEpoch() {
-        return settings.sampler instanceof EditedSampler edited ? edited.endEpoch() : settings.sampler.epochs();
+        return edited == null ? settings.sampler.epochs() : edited.endEpoch();
     }
 
     /**
@@ -307,7 +320,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @param position a position of this run
      */
     public long drawAt(long epoch, long position) {
-        return settings.sampler instanceof EditedSampler edited ? edited.drawAt(epoch, position) : position;
+        return edited == null ? position : edited.drawAt(epoch, position);
     }
 
     /**
@@ -321,8 +334,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     public PositionRange drawFrom(long epoch, long position, List<LaneState> lanes) {
         long draw = drawAt(epoch, position);
         long in = epoch;
-        Sampler base = settings.sampler instanceof EditedSampler edited ? edited.base() : settings.sampler;
-        if (base instanceof ArrivingSampler stream) {
+        if (base() instanceof ArrivingSampler stream) {
             long place = stream.unreadFrom(epoch * size + position, lanes);
             in = place / size;
             draw = place % size;
@@ -339,7 +351,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @param epoch the epoch
      */
     public long endOf(long epoch) {
-        return settings.sampler instanceof EditedSampler ? ((EditedOrder) order(epoch)).end() : size;
+        return edited == null ? size : editedOrder(epoch).end();
     }
 
     /**
@@ -350,9 +362,9 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @throws IllegalArgumentException if the order is not a mixture
      */
     public double[] weights(long epoch, long position) {
-        Sampler drawn = settings.sampler instanceof EditedSampler edited ? edited.drawn() : settings.sampler;
+        Sampler drawn = edited == null ? settings.sampler : edited.drawn();
         if (drawn instanceof ArrivingSampler stream && !stream.weights().isEmpty()) {
-            List<Double> changed = settings.sampler instanceof EditedSampler edited ? edited.lastWeights() : null;
+            List<Double> changed = edited == null ? null : edited.lastWeights();
             List<Double> weights = changed == null ? stream.weights() : changed;
             return IntStream.range(0, stream.weights().size()).mapToDouble(source -> source < weights.size()
                     ? weights.get(source) : 0).toArray();
@@ -369,8 +381,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @param fingerprint the fingerprint of the other one, with the same edits
      */
     public boolean extendsMixture(String fingerprint) {
-        EditedSampler edited = settings.sampler instanceof EditedSampler of ? of : null;
-        if (!((edited == null ? settings.sampler : edited.base()) instanceof Mixture mixture)) {
+        if (!(base() instanceof Mixture mixture)) {
             return false;
         }
         for (int sources = mixture.sources() - 1; sources > 0 && mixture.isUnused(sources); sources--) {
@@ -405,11 +416,11 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
             long to = Math.min(last, firstInEpoch + batchesInEpoch(epoch) - 1);
             long place = begin(epoch, number - firstInEpoch);
             long end = begin(epoch, to - firstInEpoch) + positionsOf(to);
-            if (settings.sampler instanceof EditedSampler) {
-                ((EditedOrder) order(epoch)).positions(place, end)
-                        .forEach(piece -> ranges.add(new PositionRange(epoch, piece[0], piece[1])));
-            } else {
+            if (edited == null) {
                 ranges.add(new PositionRange(epoch, place, end));
+            } else {
+                editedOrder(epoch).positions(place, end)
+                        .forEach(piece -> ranges.add(new PositionRange(epoch, piece[0], piece[1])));
             }
             number = to + 1;
         }
@@ -426,12 +437,12 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
 
     /** Returns how many positions of an epoch are given. */
     final long sizeOf(long epoch) {
-        return settings.sampler instanceof EditedSampler ? order(epoch).size() : size;
+        return edited == null ? size : order(epoch).size();
     }
 
     /** Returns the position of an epoch at a place of its order. */
     private long position(long epoch, long place) {
-        return settings.sampler instanceof EditedSampler ? ((EditedOrder) order(epoch)).position(place) : place;
+        return edited == null ? place : editedOrder(epoch).position(place);
     }
 
     /**
@@ -487,8 +498,8 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         }
         int valid = shard.tail() == TailPolicy.EXACT ? inside : count;
         into.set(number, epoch, index, first, world, count, valid);
-        if (order instanceof EditedOrder edited) {
-            into.place(edited);
+        if (order instanceof EditedOrder pieces) {
+            into.place(pieces);
         }
     }
 
@@ -632,10 +643,10 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @param span positions from its first one on
      */
     public long positionsWithin(long number, long span) {
-        if (span == 0 || !(settings.sampler instanceof EditedSampler)) {
+        if (span == 0 || edited == null) {
             return span;
         }
-        return ((EditedOrder) order(epochOf(number))).placeOf(positionOf(number) + span, size) - placeOf(number);
+        return editedOrder(epochOf(number)).placeOf(positionOf(number) + span, size) - placeOf(number);
     }
 
     /**
@@ -659,7 +670,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         if (isArriving()) {
             return behind(startEpoch, settings.startPosition);
         }
-        return settings.sampler instanceof EditedSampler edited && settings.startPosition >= sizeOf(startEpoch)
+        return edited != null && settings.startPosition >= sizeOf(startEpoch)
                 ? edited.endPosition(startEpoch) : position(startEpoch, settings.startPosition);
     }
 
@@ -750,7 +761,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         if (!isLast(epoch, index)) {
             return isArriving() ? behind(epoch, begin(epoch, index + 1)) : position(epoch, begin(epoch, index + 1));
         }
-        long end = settings.sampler instanceof EditedSampler edited ? edited.endPosition(epoch) : 0;
+        long end = edited == null ? 0 : edited.endPosition(epoch);
         return end > 0 && isArriving() ? behind(epoch, sizeOf(epoch)) : end;
     }
 
