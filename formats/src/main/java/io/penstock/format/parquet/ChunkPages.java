@@ -64,11 +64,17 @@ record ChunkPages(ColumnChunk.Range dictionary, long[] starts, PrefixSums firstR
         return leaf.maxRepetition() > 0 || file.isRemote() ? whole(chunk, rows) : scanned(file, chunk, rows);
     }
 
-    private static ChunkPages indexed(MappedFile file, ColumnChunk chunk, long rows) {
-        ColumnChunk.Range index = chunk.offsetIndex();
+    /** Is told of each page of an index of offsets; -1 is what the index does not say. */
+    @FunctionalInterface
+    interface Visitor {
+
+        void page(ThriftReader in, long offset, long bytes, long firstRow);
+    }
+
+    /** Reads an index of offsets ({@code OffsetIndex} of {@code parquet.thrift}). */
+    static void readIndex(MappedFile file, ColumnChunk.Range index, Visitor visitor) {
         file.require(index.start(), index.byteSize());
         var in = new ThriftReader(file.location(), file.mapping(), index.start(), index.end());
-        var pieces = new Pieces();
         in.beginStruct();
         while (in.nextField()) {
             if (in.fieldId() != 1) {
@@ -88,19 +94,26 @@ record ChunkPages(ColumnChunk.Range dictionary, long[] starts, PrefixSums firstR
                         default -> in.skip();
                     }
                 }
-                boolean isNext = pieces.count == 0 ? row == 0 && offset >= chunk.start()
-                        : row >= pieces.lastRow && offset >= pieces.end;
-                if (!isNext || bytes <= 0 || offset > chunk.end() || bytes > chunk.end() - offset || row > rows) {
-                    throw in.malformed(chunk.name() + ": a page of " + bytes + " bytes from byte " + offset
-                            + " with row " + row + " first", "pages of " + rows + " rows in order, between bytes "
-                            + chunk.start() + " and " + chunk.end());
-                }
-                pieces.add(offset, offset + bytes, row);
+                visitor.page(in, offset, bytes, row);
             }
         }
+    }
+
+    private static ChunkPages indexed(MappedFile file, ColumnChunk chunk, long rows) {
+        var pieces = new Pieces();
+        readIndex(file, chunk.offsetIndex(), (in, offset, bytes, row) -> {
+            boolean isNext = pieces.count == 0 ? row == 0 && offset >= chunk.start()
+                    : row >= pieces.lastRow && offset >= pieces.end;
+            if (!isNext || bytes <= 0 || offset > chunk.end() || bytes > chunk.end() - offset || row > rows) {
+                throw in.malformed(chunk.name() + ": a page of " + bytes + " bytes from byte " + offset
+                        + " with row " + row + " first", "pages of " + rows + " rows in order, between bytes "
+                        + chunk.start() + " and " + chunk.end());
+            }
+            pieces.add(offset, offset + bytes, row);
+        });
         if (pieces.count == 0) {
-            throw new MalformedStoreException(file.location(), index.start(), chunk.name() + ": an index of no pages",
-                    "pages of " + rows + " rows");
+            throw new MalformedStoreException(file.location(), chunk.offsetIndex().start(), chunk.name()
+                    + ": an index of no pages", "pages of " + rows + " rows");
         }
         return pieces.of(chunk, rows);
     }

@@ -13,6 +13,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,7 +76,9 @@ final class ColumnBounds {
         if (chunk.columnIndex().isEmpty() || chunk.offsetIndex().isEmpty()) {
             return null;
         }
-        long[] firstRows = firstRows(file, chunk.offsetIndex());
+        var rowsOfPages = LongStream.builder();
+        ChunkPages.readIndex(file, chunk.offsetIndex(), (_, _, _, firstRow) -> rowsOfPages.add(firstRow));
+        long[] firstRows = rowsOfPages.build().toArray();
         ColumnChunk.Range range = chunk.columnIndex();
         file.require(range.start(), range.byteSize());
         var in = new ThriftReader(file.location(), file.mapping(), range.start(), range.end());
@@ -117,31 +120,6 @@ final class ColumnBounds {
                     : bounds(min.get(p), max.get(p), nulls.length == 0 ? -1 : nulls[p], count, flat));
         }
         return new OfPages(bounds, firstRows);
-    }
-
-    private static long[] firstRows(MappedFile file, ColumnChunk.Range index) {
-        file.require(index.start(), index.byteSize());
-        var in = new ThriftReader(file.location(), file.mapping(), index.start(), index.end());
-        long[] rows = {};
-        in.beginStruct();
-        while (in.nextField()) {
-            if (in.fieldId() != 1) {
-                in.skip();
-                continue;
-            }
-            rows = new long[in.list(ThriftReader.STRUCT)];
-            for (int i = 0; i < rows.length; i++) {
-                in.beginStruct();
-                while (in.nextField()) {
-                    if (in.fieldId() == 3) {
-                        rows[i] = in.i64();
-                    } else {
-                        in.skip();
-                    }
-                }
-            }
-        }
-        return rows;
     }
 
     private static List<byte[]> binaries(ThriftReader in) {
@@ -193,7 +171,7 @@ final class ColumnBounds {
 
     /** Returns the runs of rows of a group that may be among those of a page index; starts and ends in turns. */
     static long[] intersect(long[] runs, OfPages pages, boolean[] may, long rows) {
-        long[] kept = new long[runs.length + 2 * may.length + 2];
+        long[] kept = new long[runs.length + 2 * may.length];
         int count = 0;
         for (int r = 0; r < runs.length; r += 2) {
             for (int p = 0; p < may.length; p++) {
@@ -203,9 +181,6 @@ final class ColumnBounds {
                     if (count > 0 && kept[count - 1] == from) {
                         kept[count - 1] = end;
                     } else {
-                        if (count + 2 > kept.length) {
-                            kept = Arrays.copyOf(kept, 2 * kept.length);
-                        }
                         kept[count++] = from;
                         kept[count++] = end;
                     }
