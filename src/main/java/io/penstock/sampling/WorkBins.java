@@ -69,7 +69,8 @@ final class WorkBins implements Order {
 
     /** Returns how many batches a window has; deals it only if it has to. */
     int bins(long number) {
-        return budget.isCounted() ? fewestBins(budget, (int) Math.min(windowSamples, size() - number * windowSamples), 0)
+        return budget.isCounted()
+                ? fewestBins(budget, (int) Math.min(windowSamples, size() - number * windowSamples), 0)
                 : window(number).ends().length;
     }
 
