@@ -159,21 +159,8 @@ public final class Soak implements AutoCloseable {
             if (!clean.isAlive()) {
                 throw new IOException("the run without faults ended with " + clean.exitValue());
             }
-            if (!faulty.isAlive() && isRefused()) {
-                refused++;
-                faulty = faulty();
-                killAt = killAt(total);
-            } else if (!faulty.isAlive()) {
-                failures.add(faulty.exitValue());
-                if (failures.size() > MOST_FAILURES) {
-                    throw new IOException("ended by itself " + failures);
-                }
-                faulty = faulty();
-                killAt = killAt(total);
-            } else if (seconds() >= killAt) {
-                faulty.destroyForcibly().waitFor();
-                isRefused();                // what it said counts no more
-                kills++;
+            if (!faulty.isAlive() || seconds() >= killAt) {
+                end(faulty);
                 faulty = faulty();
                 killAt = killAt(total);
             } else if (killAt == Long.MAX_VALUE && Files.exists(work.resolve("faulty/opened"))) {
@@ -205,6 +192,22 @@ public final class Soak implements AutoCloseable {
         System.out.println(isEnded ? "both processes ended with 0" : "FAILED: a process did not end with 0");
         System.out.println(isFine && isEnded ? "SOAK PASSED" : "SOAK FAILED");
         return isFine && isEnded;
+    }
+
+    /** Counts why a leg has ended, or kills it. */
+    private void end(Process leg) throws IOException, InterruptedException {
+        if (leg.isAlive()) {
+            leg.destroyForcibly().waitFor();
+            isRefused();                    // what it said counts no more
+            kills++;
+        } else if (isRefused()) {
+            refused++;
+        } else {
+            failures.add(leg.exitValue());
+            if (failures.size() > MOST_FAILURES) {
+                throw new IOException("ended by itself " + failures);
+            }
+        }
     }
 
     /** When the next leg is killed if it is killed while it opens; most legs are killed some time after that. */

@@ -89,9 +89,10 @@ public final class CommittedFolder {
     }
 
     /**
-     * Tells whether the folder of a file surely has no committed folders: it was listed, and its modification time,
-     * which a new entry changes, is the same, and was some seconds ago. A folder is listed when many of its files were
-     * located one after another: a look at its time then replaces a dozen at names that do not exist.
+     * Tells whether the folder of a file surely has no committed folders. When many files of a folder were located one
+     * after another, the folder is listed once. If it has none, that holds for as long as its modification time stays,
+     * since a new entry changes it. So one look at that time replaces a dozen looks for names that do not exist. A time
+     * of the last few seconds does not count: two changes may share it.
      */
     private static boolean hasNone(Path file) {
         Path folder = file.getParent();

@@ -52,7 +52,12 @@ public final class Trainer {
                     .shuffle(SEED).collator(CausalLm.widened(DType.I64));
             Optional<Checkpoint> saved = ModelCheckpoint.load(CHECKPOINT, model);
             saved.ifPresent(checkpoint -> settings.resume(checkpoint.state()));
-            train(model, settings, saved.map(Checkpoint::step).orElse(0L), steps);
+            long done = saved.map(Checkpoint::step).orElse(0L);
+            if (done >= steps) {
+                System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
+                return;
+            }
+            train(model, settings, done, steps);
         }
     }
 

@@ -47,7 +47,12 @@ public final class Trainer {
             TorchCheckpoint run = TorchCheckpoint.of(network.tensors(), optimizer);
             Optional<Checkpoint> saved = run.load(CHECKPOINT);
             saved.ifPresent(checkpoint -> settings.resume(checkpoint.state()));
-            train(network, optimizer, run, settings, saved.map(Checkpoint::step).orElse(0L), steps);
+            long done = saved.map(Checkpoint::step).orElse(0L);
+            if (done >= steps) {
+                System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
+                return;
+            }
+            train(network, optimizer, run, settings, done, steps);
         }
     }
 
