@@ -13,12 +13,13 @@ cd "$(dirname "$0")/.."
 
 version=0.1.0
 work=$PWD/target/reproduce
+commit=$(git rev-parse HEAD)                     # also where somebody commits while the first is built
 
 build() {
     tree=$1
     shift
     mkdir -p "$tree"
-    git archive HEAD | tar -x -C "$tree"
+    git archive "$commit" | tar -x -C "$tree"
     grep -rl --include=pom.xml --include=engine.xml --include=NewCommand.java '0\.1\.0-SNAPSHOT' "$tree" |
         xargs sed -i "s/0\.1\.0-SNAPSHOT/$version/g"
     for pom in pom.xml integrations/pom.xml; do

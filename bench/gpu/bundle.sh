@@ -14,8 +14,9 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 console_version=1.13.4
+# A machine that is lent takes 64 MiB, 67 MB: the archive and the tracked files together.
 max_megabytes=30
-max_tree_megabytes=32
+max_tree_megabytes=36
 
 jdk=$(packaging/jdk)
 

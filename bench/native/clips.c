@@ -3,11 +3,12 @@
 // JSON line.
 //
 //     gcc -O3 -march=native clips.c -o clips -lavformat -lavcodec -lswscale -lavutil
-//     clips --store FOLDER --work frames|apart|together|sound [--way open|direct|skip] [--seconds 2]
+//     clips --store FOLDER --work frames|apart|together|sound [--way open|direct|skip] [--scale full|fast] [--seconds 2]
 //
 // frames: 16 frames at stride 4, 8 clips a file evenly spaced; apart: 16 frames in a row, every 16 frames; together:
-// the same, 8 clips decoded at once; sound: 5 seconds as planar f32, 8 a file. Frames become 224x224 by swscale's
-// bilinear filter, to packed RGB.
+// the same, 8 clips decoded at once; sound: 5 seconds as planar f32, 8 a file. Clips go to the places of a batch of 8.
+// Frames become 224x224 by swscale's bilinear filter, to packed RGB. full: chroma in the full width, rounded to nearest, as
+// Penstock converts; fast: swscale's default, half of the chroma and truncated.
 // open: opens the file for each clip, seeks and decodes; direct: feeds packets of a table, made before, to a decoder that
 // stays open; skip: the same without frames that no other needs.
 #include <getopt.h>
@@ -41,6 +42,8 @@ static AVFrame *frame;
 static struct SwsContext *scaler;
 static uint8_t *out;
 static long decoded;
+static int scaling = SWS_BILINEAR | SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND;
+static int row;             // of the batch: where the next clip goes
 
 static void must(int ok, const char *what) {
     if (!ok) {
@@ -100,18 +103,24 @@ static void load(struct file *file, int is_sound) {
     qsort(file->shown, file->count, sizeof *file->shown, by_time);
 }
 
+static const int64_t *find(int64_t pts, const int64_t *times, int count) {
+    return bsearch(&pts, times, count, sizeof *times, by_time);
+}
+
 static int wanted(int64_t pts, const int64_t *times, int count) {
-    return bsearch(&pts, times, count, sizeof *times, by_time) != NULL;
+    return find(pts, times, count) != NULL;
 }
 
 // Takes the frames that the decoder has; returns how many of them were wanted.
 static int take(AVCodecContext *open, const int64_t *times, int count) {
     int taken = 0;
     while (avcodec_receive_frame(open, frame) >= 0) {
-        if (wanted(frame->pts, times, count)) {
+        const int64_t *place = find(frame->pts, times, count);
+        if (place != NULL) {
             scaler = sws_getCachedContext(scaler, frame->width, frame->height, frame->format, SIDE, SIDE,
-                    AV_PIX_FMT_RGB24, SWS_BILINEAR, NULL, NULL, NULL);
-            uint8_t *to[4] = {out + (size_t) (taken % MOST_FRAMES) * SIDE * SIDE * 3};
+                    AV_PIX_FMT_RGB24, scaling, NULL, NULL, NULL);
+            size_t number = (size_t) row * 16 + (place - times);
+            uint8_t *to[4] = {out + number * SIDE * SIDE * 3};
             int line[4] = {3 * SIDE};
             sws_scale(scaler, (const uint8_t *const *) frame->data, frame->linesize, 0, frame->height, to, line);
             taken++;
@@ -172,7 +181,7 @@ static void by_seeking(struct file *file, const int64_t *times, int count) {
 
 static void sound(struct file *file, int64_t first, int64_t count) {
     int channels = file->parameters->ch_layout.nb_channels, rate = file->parameters->sample_rate;
-    float *to = (float *) out;
+    float *to = (float *) out + (size_t) row * channels * count;
     for (int i = 0; i < file->count; i++) {
         AVPacket *packet = file->packets[i];
         int64_t at = av_rescale_q(packet->pts, file->base, (AVRational) {1, rate});
@@ -232,12 +241,13 @@ int main(int count, char **arguments) {
     const char *store = NULL, *work = "frames", *way = "skip";
     double seconds = 2;
     static const struct option options[] = {{"store", 1, 0, 's'}, {"work", 1, 0, 'w'}, {"way", 1, 0, 'y'},
-        {"seconds", 1, 0, 't'}, {0}};
+        {"scale", 1, 0, 'c'}, {"seconds", 1, 0, 't'}, {0}};
     for (int option; (option = getopt_long(count, arguments, "", options, NULL)) != -1;) {
         switch (option) {
             case 's': store = optarg; break;
             case 'w': work = optarg; break;
             case 'y': way = optarg; break;
+            case 'c': scaling = strcmp(optarg, "fast") == 0 ? SWS_BILINEAR : scaling; break;
             case 't': seconds = atof(optarg); break;
             default: return 2;
         }
@@ -288,6 +298,7 @@ int main(int count, char **arguments) {
                     && clips[at + several].file == clips[at].file) {
                 several++;
             }
+            row = is_together ? 0 : next % BATCH;
             decode(clips + at, several, way);
             next += several;
             done += several;

@@ -184,7 +184,7 @@ def hdf5(bench):
         bench.peer("hdf5_rows.py", "write", FOLDER)
     out = bench.jvm("RandomRows", FOLDER, "5" if bench.quick else "20")
     ours = {name: (share, rate) for name, share, rate in found(
-        rf"^rows\.h5 (\w+): .* {NUMBER} of \S+; {NUMBER} rows/s", out)}
+        rf"^rows\.h5 /(\w+): .* {NUMBER} of \S+; {NUMBER} rows/s", out)}
     peers = dict(found(rf"^(h5py .*): {NUMBER} rows/s", bench.peer("hdf5_rows.py", "measure", FOLDER, "--rounds", "3")))
     return [result("HDF5, contiguous, random rows", "the same of `.npy`", ours["contiguous"][0], aim=0.8),
             result("HDF5, contiguous, random rows", "h5py, `read_direct`",
@@ -213,9 +213,22 @@ def clips(bench):
     names = {"frames": "clips of video, 16 frames at stride 4", "apart": "clips of video, 16 frames in a row",
              "together": "clips of video, 8 of a batch decoded together", "sound": "clips of sound, 5 s of FLAC"}
     rows = []
-    for work, c, pyav in found(rf"^\| (\w+) \| [^|]+\| [^|]+\| [^|]+\| {NUMBER} \| {NUMBER} \|", out):
-        rows += [result(names[work], "C over the same libraries", c), result(names[work], "PyAV", pyav)]
+    for work, c, fast, pyav in found(rf"^\| (\w+) \|(?: [^|]*\|){{4}} {NUMBER} \| {NUMBER} \| {NUMBER} \|", out):
+        rows += [result(names[work], "C over the same libraries", c, aim=0.9),
+                 result(names[work], "PyAV", pyav, aim=1.1)]
+        if work != "sound":
+            rows.append(result(names[work], "C with swscale's default, which does less", fast))
     return rows, []
+
+
+def speech(bench):
+    times = ["--rounds", "1", "--seconds", "1", "--warmup", "3"] if bench.quick else []
+    out = bench.peer("speech.py", *times, "--java", bench.java, "--classes", bench.class_path)
+    aim = {"C": 0.9, "soundfile and torch": 1.3, "DataLoader, 2 workers": 3}
+    names = {"C": "C over FFmpeg and FFTW", "DataLoader, 2 workers": "PyTorch's DataLoader, 2 workers"}
+    return [result(f"speech to log-mel, 5 s of {kind}" + ("" if ours.startswith("Penstock") else ", isolated"),
+                   names.get(over, over), ratio, ours, aim=aim.get(over))
+            for kind, ours, over, ratio in found(rf"^(\S+): ([^/\n]+) / ([^:\n]+): {NUMBER}$", out)], []
 
 
 def sound(bench):
@@ -257,8 +270,8 @@ def chats(bench):
             result(what, "`tokenize` of the same text, joined", rates["chat"] / rates["joined"])], []
 
 
-PARTS = {each.__name__: each for each in (loaders, csv, parquet, arrow, hdf5, lmdb, images, clips, sound, tokenizers,
-                                          chats)}
+PARTS = {each.__name__: each for each in (loaders, csv, parquet, arrow, hdf5, lmdb, images, clips, sound, speech,
+                                          tokenizers, chats)}
 
 
 def busy_seconds():

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small files of uncompressed sound by FFmpeg and libsndfile, for PcmReaderTest, with what FFmpeg reads of them.
+"""Writes small files of sound by FFmpeg and libsndfile, for PcmReaderTest or FlacReaderTest, with what FFmpeg reads.
 
     python3 bench/peers/sound_files.py media/src/test/resources/sound/pcm
+    python3 bench/peers/sound_files.py media/src/test/resources/sound/flac
 
-Each line of pcm.tsv: name, rate, channels, samples, SHA-256 of `ffmpeg -i FILE -f f32le -`.
+Each line of pcm.tsv and flac.tsv: name, rate, channels, samples, SHA-256 of `ffmpeg -i FILE -f f32le -`.
 
     pip install numpy soundfile; apt install ffmpeg
 """
@@ -26,14 +27,49 @@ BY_SNDFILE = {
     "snd-s24-extensible.wav": ("WAVEX", "PCM_24"), "snd-mulaw-extensible.wav": ("WAVEX", "ULAW"),
     "snd-s8.aiff": ("AIFF", "PCM_S8"), "snd-s24.aiff": ("AIFF", "PCM_24"), "snd-f32.aiff": ("AIFF", "FLOAT")}
 RATE, CHANNELS, SAMPLES = 22050, 2, 301
+FLAC_BY_FFMPEG = {
+    "left-side.flac": (2, "-sample_fmt s16 -ch_mode left_side"),
+    "side-right.flac": (2, "-sample_fmt s16 -ch_mode right_side"),
+    "middle-side.flac": (2, "-sample_fmt s16 -ch_mode mid_side"), "fixed.flac": (1, "-sample_fmt s16 -lpc_type fixed"),
+    "s24.flac": (2, "-sample_fmt s32 -compression_level 8"), "six.flac": (6, "-sample_fmt s16 -compression_level 0"),
+    "order32.flac": (1, "-sample_fmt s16 -lpc_type cholesky -min_prediction_order 30 -max_prediction_order 32"),
+    "s24-order32.flac": (1, "-sample_fmt s32 -lpc_type cholesky -min_prediction_order 30 -max_prediction_order 32"),
+    "blocks-of-192.flac": (1, "-sample_fmt s16 -frame_size 192"), "wasted-bits.flac": (1, "-sample_fmt s16")}
+FLAC_BY_SNDFILE = {"snd-s8.flac": "PCM_S8", "snd-s16.flac": "PCM_16", "snd-s24.flac": "PCM_24"}
 
 
 def ffmpeg(*arguments, data=None):
     return subprocess.run(["ffmpeg", "-v", "error", "-y", *arguments], input=data, check=True, capture_output=True).stdout
 
 
+def flac(folder):
+    samples = 1500
+    random = np.random.default_rng(8)
+    time = np.arange(samples)[:, None] / RATE
+    with open(os.path.join(folder, "flac.tsv"), "w", encoding="utf-8") as table:
+        for name in sorted([*FLAC_BY_FFMPEG, *FLAC_BY_SNDFILE]):
+            channels, options = FLAC_BY_FFMPEG.get(name, (2, ""))
+            sound = (0.4 * np.sin(2 * np.pi * 300 * time * (1 + time)) + 0.2 * np.sin(2 * np.pi * 1000 * time)
+                     + 0.01 * random.standard_normal((samples, channels)))
+            sound[1200:1400] = 0
+            sound[1400:] = random.uniform(-1, 1, (samples - 1400, channels))
+            if name == "wasted-bits.flac":
+                sound = np.round(sound * 2048) / 2048
+            file = os.path.join(folder, name)
+            if options:
+                ffmpeg("-f", "f32le", "-ar", str(RATE), "-ac", str(channels), "-i", "-", *options.split(), "-bitexact",
+                       "-metadata_header_padding", "0", file, data=sound.astype("<f4").tobytes())
+            else:
+                soundfile.write(file, sound, RATE, format="FLAC", subtype=FLAC_BY_SNDFILE[name], compression_level=1.0)
+            read = ffmpeg("-i", file, "-f", "f32le", "-")
+            assert len(read) == samples * channels * 4, name
+            print(name, RATE, channels, samples, hashlib.sha256(read).hexdigest(), sep="\t", file=table)
+
+
 def main():
     folder = sys.argv[1]
+    if os.path.basename(folder) == "flac":
+        return flac(folder)
     sound = np.random.default_rng(7).uniform(-1, 1, (SAMPLES, CHANNELS)).astype("<f4")
     sound[0], sound[1] = -1, 1
     for name, codec in BY_FFMPEG.items():

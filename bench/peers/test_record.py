@@ -39,8 +39,8 @@ h5py contiguous, read_direct: 20,000 rows/s, 1 to 2
 h5py gzip, a row at a time: 200 rows/s, 1 to 2
 """,
     "RandomRows": """rows.npy: 5162263 rows a CPU second (4963548 to 5189451), 1.00 of rows.npy; 5102054 rows/s
-rows.h5 contiguous: 5169563 rows a CPU second (5076778 to 5203209), 1.00 of rows.npy; 5000000 rows/s
-rows.h5 gzip: 4463767 rows a CPU second (4143010 to 4511346), 0.86 of rows.npy; 4000000 rows/s
+rows.h5 /contiguous: 5169563 rows a CPU second (5076778 to 5203209), 1.00 of rows.npy; 5000000 rows/s
+rows.h5 /gzip: 4463767 rows a CPU second (4143010 to 4511346), 0.86 of rows.npy; 4000000 rows/s
 """,
     "lmdb_get.py": '{"peer": "py-lmdb", "mode": "bytes", "records_per_s": 1}\n'
                    '{"peer": "py-lmdb", "mode": "copy", "records_per_s": 800000}\n',
@@ -48,9 +48,17 @@ rows.h5 gzip: 4463767 rows a CPU second (4143010 to 4511346), 0.86 of rows.npy; 
 | small | decode | 2,737 (2,700 to 2,800) | 689 (680 to 690) | 2,377 (2,300 to 2,400) | 1.15 |
 | png | decode | 201 (200 to 210) |  | 215 (210 to 220) | 0.94 |
 """,
-    "clips.py": """| work | Penstock | C | PyAV | × C | × PyAV | decoded for one | read, KiB a clip | heap, B a clip |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|
-| frames | 15.3 (15.1 to 15.5) | 17.4 (17.0 to 18.0) | 10.1 (9.0 to 11.0) | 0.89 | 1.52 | 5.6 | 550 | 0 |
+    "clips.py": """| work | Penstock | C | C, fast scaling | PyAV | × C | × C, fast | × PyAV | decoded for one | read |
+|---|---:|
+| apart | 21.3 (20 to 22) | 18.4 (18 to 19) | 24.0 (23 to 25) | 13.5 (13 to 14) | 1.27 | 0.92 | 1.58 | 2.7 | 278 |
+| sound | 346.0 (340 to 350) | 388.0 (380 to 390) | 388.0 (380 to 390) | 205.0 (200 to 210) | 0.90 | 0.90 | 1.69 |
+""",
+    "speech.py": """flac-16k-mono: differs from torch by 1.2e-06, C by 1.5e-06
+| flac-16k-mono | Penstock, one thread | 510 | 500 to 520 |
+flac-16k-mono: Penstock, one thread / C: 0.77
+flac-16k-mono: Penstock, one thread / soundfile and torch: 1.50
+flac-16k-mono: the same, isolated / Penstock, 1 worker: 0.65
+flac-16k-mono: Penstock, 2 workers / DataLoader, 2 workers: 1.75
 """,
     "SoundRates": "read     penstock   0.74 (  0.80)  python   6.10 (  6.20)  8.2 x, differs by 0.0\n",
     "TokenizerRates": """gpt2: 14.5 MB in 1124 documents, read vocabulary in 0.10 CPU s
@@ -114,7 +122,11 @@ class PartsTest(unittest.TestCase):
         self.assertEqual([1.0, 250.0, 20000.0], list(ratios("hdf5").values()))
         self.assertEqual([1.5, 1.0], list(ratios("lmdb").values()))
         self.assertEqual([1.15, 0.94], list(ratios("images").values()))
-        self.assertEqual([0.89, 1.52], list(ratios("clips").values()))
+        self.assertEqual([1.27, 1.58, 0.92, 0.9, 1.69], list(ratios("clips").values()))
+        speech = ratios("speech")
+        self.assertEqual([0.77, 1.5, 0.65, 1.75], list(speech.values()))
+        self.assertEqual(0.77, speech["speech to log-mel, 5 s of flac-16k-mono", "C over FFmpeg and FFTW"])
+        self.assertEqual(1.75, speech["speech to log-mel, 5 s of flac-16k-mono", "PyTorch's DataLoader, 2 workers"])
         self.assertEqual([8.2], list(ratios("sound").values()))
         self.assertEqual({("text to ids, gpt2, one thread", "jtokkit"): 4.0,
                           ("text to ids, gpt2, one thread", "tiktoken"): 5.067,

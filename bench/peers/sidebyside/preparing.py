@@ -165,7 +165,7 @@ def make_archive(setup, say):
     jar, cache = setup.folder / "penstock-bench.jar", setup.folder / "penstock-bench.aot"
     with zipfile.ZipFile(jar, "w") as out:
         names = set()
-        for part in setup.class_path.split(os.pathsep):
+        for part in filter(None, setup.class_path.split(os.pathsep)):
             for file in sorted(Path(part).rglob("*")):
                 name = file.relative_to(part).as_posix()
                 if file.is_file() and name not in names and name != "module-info.class":

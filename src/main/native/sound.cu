@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Sound of one channel to the log-mel spectrogram of Whisper. Twin: io.penstock.media.sound.LogMel.
+ * Sound of one channel to the log-mel spectrogram of Whisper. Twin: io.penstock.media.sound.LogMel. Masks of
+ * spectrograms. Twin: io.penstock.media.sound.SpecAugment.
  *
  * Every sum is in the order of the twin, so that results are the same to the last bit. A clip with a power that is not
  * finite is all NaN.
  *
  *   penstock_log_mel         the logarithms, and the greatest of each frame
  *   penstock_log_mel_scale   not below the clip's greatest less 8; (x + 4) / 4
+ *   penstock_mask_means      the mean of each spectrogram
+ *   penstock_masks           masks of rows and columns
  */
 #include "kernel.cuh"
 
@@ -106,6 +109,14 @@ template <int RADIX, int STEP> FUNCTION void butterfly(float *re, float *im, con
     }
 }
 
+/* A thread's part of a pass over the frames of its block. */
+template <int RADIX, int STEP> FUNCTION void pass(Spectra &s, const float *twiddles, int t) {
+    const int frame = t / MEL_LANES;
+    ROLLED for (int i = t % MEL_LANES; i < MEL_HALF / RADIX; i += MEL_LANES) {
+        butterfly<RADIX, STEP>(s.re[frame], s.im[frame], twiddles, i);
+    }
+}
+
 /* The powers of frequency k and of that as far from the highest. */
 FUNCTION void powers(const float *re, const float *im, const MelTables &tables, int k, float *power) {
     if (k == 0) {
@@ -184,28 +195,16 @@ KERNEL(penstock_log_mel, LogMel) {
             }
         }
         PHASE(t) {
-            const int frame = t / MEL_LANES;
-            ROLLED for (int i = t % MEL_LANES; i < MEL_HALF / 2; i += MEL_LANES) {
-                butterfly<2, 1>(s.re[frame], s.im[frame], tables.twiddles2, i);
-            }
+            pass<2, 1>(s, tables.twiddles2, t);
         }
         PHASE(t) {
-            const int frame = t / MEL_LANES;
-            ROLLED for (int i = t % MEL_LANES; i < MEL_HALF / 5; i += MEL_LANES) {
-                butterfly<5, 2>(s.re[frame], s.im[frame], tables.twiddles5, i);
-            }
+            pass<5, 2>(s, tables.twiddles5, t);
         }
         PHASE(t) {
-            const int frame = t / MEL_LANES;
-            ROLLED for (int i = t % MEL_LANES; i < MEL_HALF / 5; i += MEL_LANES) {
-                butterfly<5, 10>(s.re[frame], s.im[frame], tables.twiddles10, i);
-            }
+            pass<5, 10>(s, tables.twiddles10, t);
         }
         PHASE(t) {
-            const int frame = t / MEL_LANES;
-            ROLLED for (int i = t % MEL_LANES; i < MEL_HALF / 4; i += MEL_LANES) {
-                butterfly<4, 50>(s.re[frame], s.im[frame], tables.twiddles50, i);
-            }
+            pass<4, 50>(s, tables.twiddles50, t);
         }
         PHASE(t) {
             const int frame = t / MEL_LANES;
@@ -266,6 +265,88 @@ KERNEL(penstock_log_mel_scale, LogMel) {
             ROLLED for (int64_t frame = t; frame < a.frames; frame += BLOCK_THREADS) {
                 float *x = at<float>(a.target) + row * a.frames + frame;
                 *x = finite ? ((*x < least ? least : *x) + 4) * 0.25f : float_of(0x7FC00000u);
+            }
+        }
+    }
+}
+
+constexpr int MASK_MOST = 64;                               /* masks of a kind */
+
+struct Masks {
+    int64_t source, batch, rows, columns, target;           /* f32 [batch, rows, columns] */
+    int64_t draws;                                          /* f64 [batch, row_masks + column_masks, 2], from 0 to 1 */
+    int64_t row_masks, row_widest, column_masks, column_widest;
+    int64_t columns_first;                                  /* 1 if those of columns are drawn before those of rows */
+    int64_t means;                                          /* f32 [batch]; 0 if masks are filled with 0 */
+};
+
+/* Where a mask begins and ends. */
+FUNCTION void place(const double *drawn, int64_t widest, int64_t size, int64_t *begin, int64_t *end) {
+    const double width = drawn[0] * (double) widest;
+    *begin = (int64_t) (drawn[1] * ((double) size - width));
+    *end = *begin + (int64_t) width;
+}
+
+KERNEL(penstock_mask_means, Masks) {
+    SHARED float some[BLOCK_THREADS];
+    SHARED double sum;
+    const int64_t values = a.rows * a.columns;
+    FOR_BLOCKS(clip, a.batch) {
+        const float *source = at<const float>(a.source) + clip * values;
+        PHASE(t) {
+            if (t == 0) {
+                sum = 0;
+            }
+        }
+        ROLLED for (int64_t first = 0; first < values; first += BLOCK_THREADS) {
+            PHASE(t) {
+                some[t] = first + t < values ? source[first + t] : 0;
+            }
+            PHASE(t) {
+                if (t == 0) {
+                    double added = sum;
+                    ROLLED for (int i = 0; i < BLOCK_THREADS && first + i < values; i++) {
+                        added += some[i];
+                    }
+                    sum = added;
+                }
+            }
+        }
+        PHASE(t) {
+            if (t == 0) {
+                at<float>(a.means)[clip] = (float) (sum / (double) values);
+            }
+        }
+    }
+}
+
+KERNEL(penstock_masks, Masks) {
+    SHARED int64_t begins[2 * MASK_MOST], ends[2 * MASK_MOST];      /* of rows, then of columns */
+    const int64_t masks = a.row_masks + a.column_masks;
+    FOR_BLOCKS(b, a.batch * a.rows) {
+        const int64_t clip = b / a.rows;
+        const int64_t row = b - clip * a.rows;
+        PHASE(t) {
+            if (t < masks) {
+                const bool of_row = t < a.row_masks;
+                const int64_t drawn = a.columns_first == 0 ? t : of_row ? a.column_masks + t : t - a.row_masks;
+                place(at<const double>(a.draws) + (clip * masks + drawn) * 2, of_row ? a.row_widest : a.column_widest,
+                        of_row ? a.rows : a.columns, begins + t, ends + t);
+            }
+        }
+        PHASE(t) {
+            const float fill = a.means == 0 ? 0 : at<const float>(a.means)[clip];
+            bool row_is_masked = false;
+            ROLLED for (int64_t m = 0; m < a.row_masks; m++) {
+                row_is_masked |= row >= begins[m] && row < ends[m];
+            }
+            ROLLED for (int64_t column = t; column < a.columns; column += BLOCK_THREADS) {
+                bool is_masked = row_is_masked;
+                ROLLED for (int64_t m = a.row_masks; m < masks; m++) {
+                    is_masked |= column >= begins[m] && column < ends[m];
+                }
+                const int64_t i = b * a.columns + column;
+                at<float>(a.target)[i] = is_masked ? fill : at<const float>(a.source)[i];
             }
         }
     }

@@ -26,4 +26,6 @@ OUTPUTS(penstock_framed_weigh, WORD(Framed, scratch));
 OUTPUTS(penstock_framed, WORD(Framed, target), WORD(Framed, decoded));
 OUTPUTS(penstock_log_mel, WORD(LogMel, target), WORD(LogMel, most));
 OUTPUTS(penstock_log_mel_scale, WORD(LogMel, target));
+OUTPUTS(penstock_mask_means, WORD(Masks, means));
+OUTPUTS(penstock_masks, WORD(Masks, target));
 OUTPUTS(penstock_cast, WORD(Cast, target));

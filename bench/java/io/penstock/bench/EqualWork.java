@@ -10,6 +10,7 @@ import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
 import io.penstock.sampling.WorkBalance;
 import io.penstock.sampling.WorkBudget;
+import io.penstock.testing.PipelineClock;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,9 +25,9 @@ import java.util.stream.LongStream;
 
 /**
  * How even the work of 64 ranks is, by several rules, on lengths that are log-uniform from 16 to 32,768 tokens with a
- * cost of L + L²/4096; and what planning costs.
+ * cost of L + L²/4096; how long the stages of pipelines wait; and what planning costs.
  *
- * <p>{@code java … io.penstock.bench.EqualWork}
+ * <p>{@code java … io.penstock.bench.EqualWork [--pipelines]}
  */
 final class EqualWork {
 
@@ -51,12 +52,29 @@ final class EqualWork {
     }
 
     public static void main(String[] args) {
+        if (List.of(args).contains("--pipelines")) {
+            pipelines();
+            return;
+        }
         System.out.println("| samples a rank | rule | slowest over mean, mean | worst step | most tokens of a rank |");
         System.out.println("|---:|---|---:|---:|---:|");
         for (int batch : new int[] {8, 16, 32}) {
             new EqualWork(batch).print();
         }
         cost();
+    }
+
+    private static void pipelines() {
+        System.out.println("| stages | micro-batches | samples of each | least | in turn | token budget"
+                + " | `WorkBudget` |");
+        System.out.println("|---:|---:|---:|---:|---:|---:|---:|");
+        for (int stages : new int[] {4, 8}) {
+            for (int micro : new int[] {8, 32}) {
+                for (int batch : new int[] {4, 16}) {
+                    new EqualWork(batch).printPipeline(stages, micro);
+                }
+            }
+        }
     }
 
     private void print() {
@@ -77,6 +95,36 @@ final class EqualWork {
         WorkBudget limited = free.limit(WorkBudget.Limit.sum("tokens", most, length));
         row("`WorkBudget`, at most " + most + " tokens", steps(batches(limited, RANKS)));
         row("the same at 48 ranks", steps(batches(limited, 48)));
+    }
+
+    /** How long the stages of a pipeline wait, of as many pipelines as make 64 GPUs. */
+    private void printPipeline(int stages, int micro) {
+        int pipelines = RANKS / stages;
+        Shard shard = new Shard(0, pipelines, TailPolicy.DROP);
+        long tokens = Math.max(32_768, (long) (Arrays.stream(lengths).average().orElseThrow() * batch * 3 / 2));
+        WorkBudget budget = WorkBudget.of(pipelines * micro, batch, cost).maxSamples(64 * batch);
+        System.out.printf(Locale.ROOT, "| %d | %d | %d | %.3f | %.3f | %.3f | %.3f |%n", stages, micro, batch,
+                (stages - 1) / (double) (micro + stages - 1),
+                idle(BatchSampler.of(shuffled, batch, shard), stages, micro),
+                idle(BatchSampler.of(shuffled, TokenBudget.sum(tokens), length, shard), stages, micro),
+                idle(batches(budget, pipelines), stages, micro));
+    }
+
+    private double idle(BatchSampler batches, int stages, int micro) {
+        BatchPlan plan = new BatchPlan(batches.batchSize());
+        long[][] work = new long[batches.shard().worldSize()][micro];
+        int steps = (int) Math.min(STEPS, batches.batchesInEpoch(0) / micro);
+        double sum = 0;
+        for (int step = 0; step < steps; step++) {
+            for (int rank = 0; rank < work.length; rank++) {
+                for (int i = 0; i < micro; i++) {
+                    batches.ofRank(rank).plan((long) step * micro + i, plan);
+                    work[rank][i] = Arrays.stream(plan.samples(), 0, plan.count()).map(cost).sum();
+                }
+            }
+            sum += PipelineClock.idle(stages, work);
+        }
+        return sum / steps;
     }
 
     private BatchSampler batches(WorkBudget budget, int ranks) {

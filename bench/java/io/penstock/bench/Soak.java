@@ -26,6 +26,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -60,11 +61,11 @@ public final class Soak implements AutoCloseable {
 
     /** What Linux says of a process at one time. */
     private record Sample(long seconds, String role, int leg, long rssKib, long threads, long descriptors, long maps,
-            double cpuSeconds, long heapBytes) {
+            double cpuSeconds, long heapBytes, boolean isWarm) {
 
-        static final String HEADER = "seconds,process,leg,rss_kib,threads,descriptors,maps,cpu_seconds,heap_bytes";
+        static final String HEADER = "seconds,process,leg,rss_kib,threads,descriptors,maps,cpu_seconds,heap_bytes,warm";
 
-        static Optional<Sample> of(long seconds, String role, int leg, Process process, Path work) {
+        static Optional<Sample> of(long seconds, String role, int leg, Process process, Path work, boolean isWarm) {
             Path proc = Path.of("/proc", Long.toString(process.pid()));
             try {
                 String stat = Files.readString(proc.resolve("stat"));
@@ -72,7 +73,7 @@ public final class Soak implements AutoCloseable {
                 double cpu = (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / 100.0;
                 long heap = Files.exists(work.resolve("heap")) ? number(Files.readString(work.resolve("heap"))) : 0;
                 return Optional.of(new Sample(seconds, role, leg, status(proc, "VmRSS:"), status(proc, "Threads:"),
-                        count(proc.resolve("fd")), Files.readAllLines(proc.resolve("maps")).size(), cpu, heap));
+                        count(proc.resolve("fd")), Files.readAllLines(proc.resolve("maps")).size(), cpu, heap, isWarm));
             } catch (IOException _) {
                 return Optional.empty();    // it has just ended
             }
@@ -94,8 +95,8 @@ public final class Soak implements AutoCloseable {
         }
 
         String csv() {
-            return String.format(Locale.ROOT, "%d,%s,%d,%d,%d,%d,%d,%.2f,%d", seconds, role, leg, rssKib, threads,
-                    descriptors, maps, cpuSeconds, heapBytes);
+            return String.format(Locale.ROOT, "%d,%s,%d,%d,%d,%d,%d,%.2f,%d,%b", seconds, role, leg, rssKib, threads,
+                    descriptors, maps, cpuSeconds, heapBytes, isWarm);
         }
     }
 
@@ -104,6 +105,8 @@ public final class Soak implements AutoCloseable {
     private final long start;
     private final SplittableRandom random;
     private final List<Sample> samples = new ArrayList<>();
+    /** The bytes of each part's digests when the process of a role started. */
+    private final Map<String, List<Long>> digestsAtStart = new HashMap<>();
     private final List<Process> processes = new ArrayList<>();
     private final List<Integer> failures = new ArrayList<>();
     private final String server;
@@ -241,6 +244,7 @@ public final class Soak implements AutoCloseable {
 
     private Process trainer(String name, List<String> arguments, String... flags) throws IOException {
         Files.createDirectories(work.resolve(name));
+        digestsAtStart.put(name, digestBytes(name));
         List<String> command = LoopbackServers.java("-Xmx320m", "-Xms320m", "-XX:+AlwaysPreTouch",
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4");
         command.addAll(List.of(flags));
@@ -257,11 +261,27 @@ public final class Soak implements AutoCloseable {
 
     private void sample(String role, Process process) throws IOException {
         Optional<Sample> sample = Sample.of(seconds(), role, role.equals("clean") ? 0 : legs, process,
-                work.resolve(role));
+                work.resolve(role), isWarm(role));
         if (sample.isPresent()) {
             samples.add(sample.get());
             Files.writeString(work.resolve("samples.csv"), sample.get().csv() + "\n", StandardOpenOption.APPEND);
         }
+    }
+
+    /** Whether every part of a process has given batches since it started, however little of the machine it gets. */
+    private boolean isWarm(String role) throws IOException {
+        List<Long> now = digestBytes(role);
+        List<Long> before = digestsAtStart.getOrDefault(role, now);
+        return IntStream.range(0, now.size()).allMatch(part -> now.get(part) > before.get(part));
+    }
+
+    private List<Long> digestBytes(String role) throws IOException {
+        List<Long> bytes = new ArrayList<>();
+        for (Part part : Part.values()) {
+            Path file = work.resolve(role).resolve(part.file("digests"));
+            bytes.add(Files.exists(file) ? Files.size(file) : 0);
+        }
+        return bytes;
     }
 
     private void trim() {
@@ -355,12 +375,12 @@ public final class Soak implements AutoCloseable {
         return counts.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey).orElse(0);
     }
 
-    /** The median of the last third of a process's samples, beside that of the first third once it is warm. */
+    /** Whether the median of the last third of a process's warm samples is what the first third had, or little more. */
     private boolean flat(StringBuilder text, String role, int leg) {
-        List<Sample> of = samples.stream().filter(sample -> sample.role.equals(role) && sample.leg == leg).toList();
-        List<Sample> warm = of.subList(of.size() / 6, of.size());
+        List<Sample> warm = samples.stream()
+                .filter(sample -> sample.isWarm && sample.role.equals(role) && sample.leg == leg).toList();
         if (warm.size() < 6) {
-            text.append("| ").append(role).append(" | ").append(leg).append(" | ").append(of.size())
+            text.append("| ").append(role).append(" | ").append(leg).append(" | ").append(warm.size())
                     .append(" | too few | | | | |\n");
             return true;
         }
@@ -377,7 +397,8 @@ public final class Soak implements AutoCloseable {
         int third = warm.size() / 3;
         long first = median(warm.subList(0, third), value);
         long last = median(warm.subList(warm.size() - third, warm.size()), value);
-        boolean isFlat = last <= first * (1 + share) + more;
+        long mostOfFirst = warm.subList(0, third).stream().mapToLong(value).max().orElse(0);
+        boolean isFlat = last <= Math.max(mostOfFirst, first * (1 + share) + more);
         text.append(String.format(Locale.ROOT, "| %s | %d | %d | %s | %,d | %,d | %,d | %s |%n", role, leg, warm.size(),
                 what, first, last, warm.stream().mapToLong(value).max().orElse(0), isFlat ? "yes" : "NO"));
         return isFlat;

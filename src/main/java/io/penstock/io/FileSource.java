@@ -90,6 +90,18 @@ public interface FileSource {
     }
 
     /**
+     * Lists the subfolders of a folder that are chosen by name.
+     *
+     * @param folder the folder's path
+     * @param chosen selects subfolders
+     * @return their names, unordered
+     * @throws IOException if the folder cannot be read
+     */
+    default List<String> folders(String folder, Predicate<String> chosen) throws IOException {
+        return folders(folder).stream().filter(chosen).toList();
+    }
+
+    /**
      * Opens a file.
      *
      * @param file a location of this source

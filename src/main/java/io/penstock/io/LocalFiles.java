@@ -88,8 +88,15 @@ record LocalFiles(FileSystem system) implements FileSource {
 
     @Override
     public List<String> folders(String folder) throws IOException {
+        return folders(folder, _ -> true);
+    }
+
+    /** {@inheritDoc} A folder may have very many files: only what is chosen is looked at. */
+    @Override
+    public List<String> folders(String folder, Predicate<String> chosen) throws IOException {
         try (Stream<Path> entries = Files.list(required(folder))) {
-            return entries.filter(Files::isDirectory).map(path -> path.getFileName().toString()).toList();
+            return entries.filter(path -> chosen.test(path.getFileName().toString()) && Files.isDirectory(path))
+                    .map(path -> path.getFileName().toString()).toList();
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }

@@ -13,11 +13,9 @@ import java.lang.foreign.ValueLayout;
 import java.net.URI;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -44,8 +42,7 @@ public record Location(FileSource source, String path) {
             .collect(Collectors.toMap(FileSource.Provider::scheme, provider -> provider, (first, _) -> first,
                     TreeMap::new));
     private static final String FILE_SCHEME = "file";
-    private static final Comparator<String> BY_BYTES = (a, b) ->
-            Arrays.compareUnsigned(a.getBytes(StandardCharsets.UTF_8), b.getBytes(StandardCharsets.UTF_8));
+    private static final Comparator<String> BY_BYTES = Location::compareBytes;
 
     /** Accepts any path, which need not exist; neither component is null. */
     public Location {
@@ -227,6 +224,19 @@ public record Location(FileSource source, String path) {
         return info.byteSize();
     }
 
+    /** Compares by the bytes in UTF-8: what a pair of surrogates stands for comes after all other characters. */
+    private static int compareBytes(String a, String b) {
+        int both = Math.min(a.length(), b.length());
+        for (int i = 0; i < both; i++) {
+            char c = a.charAt(i);
+            char d = b.charAt(i);
+            if (c != d) {
+                return Character.isSurrogate(c) == Character.isSurrogate(d) ? c - d : Character.isSurrogate(c) ? 1 : -1;
+            }
+        }
+        return a.length() - b.length();
+    }
+
     /**
      * Lists the regular files of this folder, without subfolders, hidden files and markers of other programs, such as
      * {@code _SUCCESS}.
@@ -248,7 +258,7 @@ public record Location(FileSource source, String path) {
      * @throws IOException if the folder cannot be read
      */
     public List<String> folders(Predicate<String> chosen) throws IOException {
-        return source.folders(path).stream().filter(name -> !HiddenNames.isHidden(name) && chosen.test(name))
+        return source.folders(path, name -> !HiddenNames.isHidden(name) && chosen.test(name)).stream()
                 .sorted(BY_BYTES).toList();
     }
 

@@ -43,6 +43,14 @@ import java.util.function.UnaryOperator;
  */
 public final class DataLoader extends DeviceLoader implements AutoCloseable {
 
+    /** The purpose of a loader's batches. Each has its own diagnosis. */
+    public enum Role {
+        /** Training. */
+        TRAIN,
+        /** Evaluation between training steps. */
+        VALIDATION
+    }
+
     private DataLoader(DataLoaderBuilder settings, LoaderParts parts, SharedWorkers sharedWorkers) {
         super(settings, parts, sharedWorkers);
     }

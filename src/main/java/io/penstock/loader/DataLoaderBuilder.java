@@ -9,6 +9,7 @@ import io.penstock.device.Device;
 import io.penstock.device.DeviceStage;
 import io.penstock.device.DeviceStream;
 import io.penstock.io.ReadMode;
+import io.penstock.loader.DataLoader.Role;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
@@ -426,7 +427,8 @@ public final class DataLoaderBuilder {
 
     /**
      * The batches that may wait ahead of each device's trainer. Default: two per worker, at least two. For small
-     * batches, which take less time to make than a thread to wake up, up to 16 or 1 MiB.
+     * batches, which take less time to make than a thread to wake up: 16, or as many as 2 MiB hold if that is fewer; 8
+     * MiB if they are copied to the device.
      *
      * @param batches 1 to 65,536
      * @return this

@@ -21,15 +21,21 @@ final class LoaderDefaults {
     private static final int LEAST_PREFETCH = 2;
     private static final int PREFETCH_PER_WORKER = 2;
     /**
-     * Small batches are made, and copied to a GPU, faster than a thread wakes up, so this many batches, or this many
-     * bytes, are made ahead.
+     * Small batches are made faster than a thread wakes up, so up to this many are made ahead, of at most these bytes.
+     * Slots that are lent in place must fit in the processor's cache together: beyond it, they are filled at half the
+     * speed. For copies to a GPU, more batches ahead matter more.
      */
     private static final long SMALL_PREFETCH = 16;
-    private static final long SMALL_PREFETCH_BYTES = 8 << 20;
+    private static final long IN_PLACE_BYTES = 2 << 20;
+    private static final long COPIED_BYTES = 8 << 20;
 
-    /** Batches that may wait, filled, ahead of the trainer. */
-    static int prefetch(int workers, long slabBytes) {
-        long small = Math.min(SMALL_PREFETCH, SMALL_PREFETCH_BYTES / Math.max(1, slabBytes));
+    /**
+     * Batches that may wait, filled, ahead of the trainer.
+     *
+     * @param copies whether they are copied to the device, not lent in place
+     */
+    static int prefetch(int workers, long slabBytes, boolean copies) {
+        long small = Math.min(SMALL_PREFETCH, (copies ? COPIED_BYTES : IN_PLACE_BYTES) / Math.max(1, slabBytes));
         return (int) Math.max(Math.max(LEAST_PREFETCH, (long) PREFETCH_PER_WORKER * workers), small);
     }
 }

@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import io.penstock.io.ReadMode;
+import io.penstock.loader.DataLoader.Role;
 
 /**
  * The settings that a loader runs with, defaults included.

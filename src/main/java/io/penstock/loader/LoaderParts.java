@@ -157,7 +157,7 @@ final class LoaderParts {
 
     private SlotRing openRing(BatchSampler batches, boolean copies) {
         long slabBytes = layout.capacityBytes();
-        int hostSlots = hostSlots(slabBytes);
+        int hostSlots = hostSlots(slabBytes, copies);
         long here = copies && device.hostAccessible() ? settings.deviceSlots : 0;
         LoaderLimits.checkMemory(slabBytes, (hostSlots + here) * deviceRing.loaders());
         LoaderLimits.checkMemory(stages.slotBytes(), here * deviceRing.loaders());
@@ -168,9 +168,9 @@ final class LoaderParts {
      * Returns the number of host slots: one for each batch that waits, each that is being filled, and one that is lent
      * or being copied.
      */
-    private int hostSlots(long slabBytes) {
+    private int hostSlots(long slabBytes, boolean copies) {
         int ahead = settings.prefetch != DataLoaderBuilder.AUTO ? settings.prefetch
-                : LoaderDefaults.prefetch(workers, slabBytes);
+                : LoaderDefaults.prefetch(workers, slabBytes, copies);
         return Math.addExact(ahead, Math.max(1, workers) + 1);
     }
 

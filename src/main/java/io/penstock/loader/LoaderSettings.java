@@ -65,12 +65,13 @@ public record LoaderSettings(OptionalInt workers, OptionalInt prefetch, Optional
      *
      * @param workers threads that collate
      * @param slabBytes bytes of a batch
+     * @param transfer whether batches are copied to the device; {@link TransferMode#AUTO} is taken for in place
      * @return settings of which none is empty
      */
-    public static LoaderSettings defaults(int workers, long slabBytes) {
+    public static LoaderSettings defaults(int workers, long slabBytes, TransferMode transfer) {
         return new LoaderSettings(OptionalInt.of(workers),
-                OptionalInt.of(LoaderDefaults.prefetch(workers, slabBytes)), Optional.of(LoaderDefaults.READ_MODE),
-                OptionalInt.of(LoaderDefaults.DEVICE_SLOTS), "");
+                OptionalInt.of(LoaderDefaults.prefetch(workers, slabBytes, transfer == TransferMode.COPY)),
+                Optional.of(LoaderDefaults.READ_MODE), OptionalInt.of(LoaderDefaults.DEVICE_SLOTS), "");
     }
 
     /**

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.memory;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 
 /**
@@ -87,6 +90,51 @@ public enum DType {
     /** {@return whether elements are floating-point numbers, including the 8-bit ones} */
     public boolean isFloat() {
         return kind == Kind.FLOAT;
+    }
+
+    /**
+     * An integer or truth value in memory.
+     *
+     * @param memory the memory
+     * @param offset the first byte of the element
+     * @return the value; a {@code u64} above {@link Long#MAX_VALUE} is returned as its two's complement
+     * @throws IndexOutOfBoundsException if there is no such element
+     * @throws UnsupportedOperationException if the dtype is floating-point
+     */
+    public long longAt(MemorySegment memory, long offset) {
+        return switch (this) {
+            case U8 -> memory.get(JAVA_BYTE, offset) & 0xFF;
+            case BOOL -> memory.get(JAVA_BYTE, offset) == 0 ? 0 : 1;
+            case I8 -> memory.get(JAVA_BYTE, offset);
+            case U16 -> memory.get(LittleEndian.I16, offset) & 0xFFFF;
+            case I16 -> memory.get(LittleEndian.I16, offset);
+            case U32 -> memory.get(LittleEndian.I32, offset) & 0xFFFF_FFFFL;
+            case I32 -> memory.get(LittleEndian.I32, offset);
+            case U64, I64 -> memory.get(LittleEndian.I64, offset);
+            default -> throw new UnsupportedOperationException(this + " is not an integer type");
+        };
+    }
+
+    /**
+     * A number in memory, as a double.
+     *
+     * @param memory the memory
+     * @param offset the first byte of the element
+     * @return the value; exact except for 64-bit integers beyond 2^53
+     * @throws IndexOutOfBoundsException if there is no such element
+     */
+    public double doubleAt(MemorySegment memory, long offset) {
+        return switch (this) {
+            case F64 -> valueOf(memory.get(LittleEndian.I64, offset));
+            case F32 -> valueOf(memory.get(LittleEndian.I32, offset));
+            case F16, BF16 -> valueOf(memory.get(LittleEndian.I16, offset));
+            case F8E4M3, F8E5M2 -> valueOf(memory.get(JAVA_BYTE, offset));
+            case U64 -> {
+                long value = memory.get(LittleEndian.I64, offset);
+                yield value >= 0 ? value : (value >>> 1 | value & 1) * 2.0;
+            }
+            default -> longAt(memory, offset);
+        };
     }
 
     /**

@@ -140,18 +140,7 @@ public final class Tensor {
      * @throws UnsupportedOperationException if the dtype is floating-point
      */
     public long getLong(long element) {
-        long at = element * dtype.byteSize();
-        return switch (dtype) {
-            case U8 -> segment.get(JAVA_BYTE, at) & 0xFF;
-            case BOOL -> segment.get(JAVA_BYTE, at) == 0 ? 0 : 1;
-            case I8 -> segment.get(JAVA_BYTE, at);
-            case U16 -> segment.get(I16, at) & 0xFFFF;
-            case I16 -> segment.get(I16, at);
-            case U32 -> segment.get(I32, at) & 0xFFFF_FFFFL;
-            case I32 -> segment.get(I32, at);
-            case U64, I64 -> segment.get(I64, at);
-            default -> throw new UnsupportedOperationException(dtype + " is not an integer type");
-        };
+        return dtype.longAt(segment, element * dtype.byteSize());
     }
 
     /**
@@ -162,18 +151,7 @@ public final class Tensor {
      * @throws IndexOutOfBoundsException if there is no such element
      */
     public double getDouble(long element) {
-        long at = element * dtype.byteSize();
-        return switch (dtype) {
-            case F64 -> dtype.valueOf(segment.get(I64, at));
-            case F32 -> dtype.valueOf(segment.get(I32, at));
-            case F16, BF16 -> dtype.valueOf(segment.get(I16, at));
-            case F8E4M3, F8E5M2 -> dtype.valueOf(segment.get(JAVA_BYTE, at));
-            case U64 -> {
-                long value = segment.get(I64, at);
-                yield value >= 0 ? value : (value >>> 1 | value & 1) * 2.0;
-            }
-            default -> getLong(element);
-        };
+        return dtype.doubleAt(segment, element * dtype.byteSize());
     }
 
     /**

@@ -14,7 +14,6 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -31,9 +30,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Posix {
 
+    /** {@code off}: as where the OS lacks the calls. Set by the launcher for commands that binding them would delay. */
+    private static final String PROPERTY = "penstock.posix";
+
     /** Whether this OS has the calls, with the constants of this class. */
     public static final boolean AVAILABLE = System.getProperty("os.name").toLowerCase(Locale.ROOT).equals("linux")
-            && ADDRESS.byteSize() == 8;
+            && ADDRESS.byteSize() == 8 && !System.getProperty(PROPERTY, "on").equals("off");
 
     private static final int O_RDONLY = 0;
     private static final int O_RDWR = 2;
@@ -59,26 +61,35 @@ public final class Posix {
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_BASIC_STATS = 0x7FF;
 
-    /** The used fields of {@code struct statx} of {@code linux/stat.h}, the same on every processor. */
-    private static final StructLayout STATUS = MemoryLayout.structLayout(
-            MemoryLayout.paddingLayout(40), JAVA_LONG.withName("stx_size"), MemoryLayout.paddingLayout(48),
-            JAVA_LONG.withName("stx_ctime"), JAVA_INT.withName("stx_ctime_nsec"), MemoryLayout.paddingLayout(4),
-            JAVA_LONG.withName("stx_mtime"), JAVA_INT.withName("stx_mtime_nsec"), MemoryLayout.paddingLayout(132));
-    private static final VarHandle SIZE = statusField("stx_size");
-    private static final VarHandle CTIME = statusField("stx_ctime");
-    private static final VarHandle CTIME_NSEC = statusField("stx_ctime_nsec");
-    private static final VarHandle MTIME = statusField("stx_mtime");
-    private static final VarHandle MTIME_NSEC = statusField("stx_mtime_nsec");
     private static final long NANOS = 1_000_000_000;
 
     /** The layout of {@code errno}; each thread that makes calls which may fail allocates one. */
     public static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
     private static final Linker.Option STATE = Linker.Option.captureCallState("errno");
 
     // Functions are bound on the first call, because only some systems have them, and in groups, because binding all
     // takes a short command longer than what it does.
+
+    /** Where fields of structures are. */
+    private static final class Offsets {
+
+        /** The used fields of {@code struct statx} of {@code linux/stat.h}, the same on every processor. */
+        static final StructLayout STATUS = MemoryLayout.structLayout(
+                MemoryLayout.paddingLayout(40), JAVA_LONG.withName("stx_size"), MemoryLayout.paddingLayout(48),
+                JAVA_LONG.withName("stx_ctime"), JAVA_INT.withName("stx_ctime_nsec"), MemoryLayout.paddingLayout(4),
+                JAVA_LONG.withName("stx_mtime"), JAVA_INT.withName("stx_mtime_nsec"), MemoryLayout.paddingLayout(132));
+        static final long SIZE = offset(STATUS, "stx_size");
+        static final long CTIME = offset(STATUS, "stx_ctime");
+        static final long CTIME_NSEC = offset(STATUS, "stx_ctime_nsec");
+        static final long MTIME = offset(STATUS, "stx_mtime");
+        static final long MTIME_NSEC = offset(STATUS, "stx_mtime_nsec");
+        static final long ERRNO = offset(CALL_STATE, "errno");
+
+        private static long offset(StructLayout layout, String field) {
+            return layout.byteOffset(MemoryLayout.PathElement.groupElement(field));
+        }
+    }
 
     private static final class Files {
 
@@ -145,10 +156,6 @@ public final class Posix {
         return Page.BYTES;
     }
 
-    private static VarHandle statusField(String name) {
-        return STATUS.varHandle(MemoryLayout.PathElement.groupElement(name));
-    }
-
     /** Opens a file for reading, without waiting; returns the descriptor. */
     public static int openReadOnly(Path path) throws IOException {
         return open(path, O_RDONLY);
@@ -210,14 +217,14 @@ public final class Posix {
             return null;
         }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment status = arena.allocate(STATUS);
+            MemorySegment status = arena.allocate(Offsets.STATUS);
             if ((int) Files.STATX.invokeExact(fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_BASIC_STATS,
                     status) != 0) {
                 return null;
             }
-            return new FileStatus((long) SIZE.get(status, 0L),
-                    (long) MTIME.get(status, 0L) * NANOS + (int) MTIME_NSEC.get(status, 0L),
-                    (long) CTIME.get(status, 0L) * NANOS + (int) CTIME_NSEC.get(status, 0L), null);
+            return new FileStatus(status.get(JAVA_LONG, Offsets.SIZE),
+                    status.get(JAVA_LONG, Offsets.MTIME) * NANOS + status.get(JAVA_INT, Offsets.MTIME_NSEC),
+                    status.get(JAVA_LONG, Offsets.CTIME) * NANOS + status.get(JAVA_INT, Offsets.CTIME_NSEC), null);
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
         }
@@ -339,6 +346,6 @@ public final class Posix {
     }
 
     static int errno(MemorySegment state) {
-        return (int) ERRNO.get(state, 0L);
+        return state.get(JAVA_INT, Offsets.ERRNO);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.sampling;
 
+import io.penstock.sampling.Sampler.LaneState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -259,7 +260,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
 
     /** Whether the samples are those of a stream. */
     private boolean isArriving() {
-        return base() instanceof ArrivingSampler;
+        return base() instanceof Sampler.Arriving;
     }
 
     private EditedOrder editedOrder(long epoch) {
@@ -334,7 +335,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     public PositionRange drawFrom(long epoch, long position, List<LaneState> lanes) {
         long draw = drawAt(epoch, position);
         long in = epoch;
-        if (base() instanceof ArrivingSampler stream) {
+        if (base() instanceof Sampler.Arriving stream) {
             long place = stream.unreadFrom(epoch * size + position, lanes);
             in = place / size;
             draw = place % size;
@@ -363,7 +364,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      */
     public double[] weights(long epoch, long position) {
         Sampler drawn = edited == null ? settings.sampler : edited.drawn();
-        if (drawn instanceof ArrivingSampler stream && !stream.weights().isEmpty()) {
+        if (drawn instanceof Sampler.Arriving stream && !stream.weights().isEmpty()) {
             List<Double> changed = edited == null ? null : edited.lastWeights();
             List<Double> weights = changed == null ? stream.weights() : changed;
             return IntStream.range(0, stream.weights().size()).mapToDouble(source -> source < weights.size()

@@ -82,7 +82,7 @@ final class EditedSampler implements Sampler {
                 }
                 case ExciseSamples cut -> {
                     exclude(cut.from(), cut.end(), i);
-                    alike = base instanceof ArrivingSampler stream ? Math.max(alike, lastEpoch(stream, cut) + 1)
+                    alike = base instanceof Sampler.Arriving stream ? Math.max(alike, lastEpoch(stream, cut) + 1)
                             : hasInverse() ? Math.max(alike, cut.epoch() + 1) : Sampler.MAX_SIZE;
                 }
                 case Until end -> last = end;
@@ -93,7 +93,7 @@ final class EditedSampler implements Sampler {
         this.alikeFrom = last == null ? alike : Math.max(alike, last.endEpoch() + 1);
     }
 
-    private static long lastEpoch(ArrivingSampler stream, ExciseSamples cut) {
+    private static long lastEpoch(Sampler.Arriving stream, ExciseSamples cut) {
         long last = cut.epoch();
         for (long sample = cut.from(); sample < cut.end(); sample++) {
             last = Math.max(last, stream.placeOf(sample) / stream.size());
@@ -118,7 +118,7 @@ final class EditedSampler implements Sampler {
             digest = known.digest;
         }
         List<Edit> added = edits.subList(from, edits.size());
-        if (base instanceof ArrivingSampler stream) {
+        if (base instanceof Sampler.Arriving stream) {
             checkStream(stream, added);
         } else {
             drawn = reweighed(drawn, edits, added);
@@ -128,7 +128,7 @@ final class EditedSampler implements Sampler {
     }
 
     /** The source of a stream draws by changed weights itself. */
-    private static void checkStream(ArrivingSampler stream, List<Edit> edits) {
+    private static void checkStream(Sampler.Arriving stream, List<Edit> edits) {
         for (Edit edit : edits) {
             if (edit instanceof Repeat) {
                 throw new IllegalArgumentException("steps are given again in a stream, expected stores: its records are"
@@ -395,7 +395,7 @@ final class EditedSampler implements Sampler {
     private final class Given implements Order {
 
         private final long epoch;
-        private final boolean isStream = base instanceof ArrivingSampler && !samples.isEmpty();
+        private final boolean isStream = base instanceof Sampler.Arriving && !samples.isEmpty();
 
         Given(long epoch) {
             this.epoch = epoch;
@@ -524,7 +524,7 @@ final class EditedSampler implements Sampler {
             for (Map.Entry<Long, long[]> range : samples.entrySet()) {
                 inRanges += range.getValue()[0] - range.getKey();
             }
-            if (base instanceof ArrivingSampler stream) {
+            if (base instanceof Sampler.Arriving stream) {
                 addHits(hits, Long.MAX_VALUE, sample -> stream.placeOf(sample) - epoch * size());
             } else if (hasInverse() && inRanges < size() / 4) {
                 addHits(hits, size(), sample -> order instanceof Permutation shuffled

@@ -9,7 +9,8 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.util.Arrays;
-import java.util.List;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * A path that may name a store, as a {@link StoreProvider} sees it during format detection.
@@ -24,6 +25,8 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
 
     /** The most that a format needs: the header of llm.c files. */
     private static final int HEAD_BYTES = 1024;
+    /** So many names are looked at before a folder is listed with a look at every file. */
+    private static final int FIRST_FILES = 16;
 
     static Candidate of(Location path) throws IOException {
         FileInfo info = path.info();
@@ -83,13 +86,19 @@ public record Candidate(Location path, byte[] head, boolean isFile, boolean isFo
     }
 
     /**
-     * Lists the files in the folder that have a given ending.
+     * {@return whether this is a folder that contains a regular file with a given ending} Of very many such files only
+     * the first few are looked at, unless these are none.
      *
      * @param ending the ending, with its dot
-     * @return their paths, sorted; empty if this is not a folder
      * @throws IOException if the folder cannot be read
      */
-    public List<Location> filesEnding(String ending) throws IOException {
-        return isFolder ? path.files(name -> name.endsWith(ending)) : List.of();
+    public boolean holdsEnding(String ending) throws IOException {
+        if (!isFolder) {
+            return false;
+        }
+        Set<String> first = new HashSet<>();
+        return !path.files(name -> name.endsWith(ending)
+                        && (first.contains(name) || first.size() < FIRST_FILES && first.add(name))).isEmpty()
+                || first.size() == FIRST_FILES && !path.files(name -> name.endsWith(ending)).isEmpty();
     }
 }

@@ -6,7 +6,6 @@ import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import io.penstock.memory.DType;
-import io.penstock.memory.LittleEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
@@ -152,7 +151,7 @@ public final class RowFilter {
             Object value = Objects.requireNonNull(this.value);
             DType dtype = of.spec().dtype();
             if (of.kind() == Column.Kind.NUMBERS) {
-                return value instanceof Double real ? holds(real(bytes, 0, dtype), real)
+                return value instanceof Double real ? holds(dtype.doubleAt(bytes, 0), real)
                         : op.holds(integer(bytes, 0, dtype).compareTo((BigDecimal) value));
             }
             byte[] found = bytes.asSlice(0, size).toArray(ValueLayout.JAVA_BYTE);
@@ -172,7 +171,7 @@ public final class RowFilter {
             Object value = Objects.requireNonNull(this.value);
             if (value instanceof Double real) {
                 for (int i = 0; i < count; i++) {
-                    holds[i] &= holds(real(values, (long) bytes * i, dtype), real);
+                    holds[i] &= holds(dtype.doubleAt(values, (long) bytes * i), real);
                 }
             } else if (dtype == DType.U64) {
                 for (int i = 0; i < count; i++) {
@@ -185,37 +184,15 @@ public final class RowFilter {
                 long floor = floor();
                 int atFloor = exact.stripTrailingZeros().scale() <= 0 ? 0 : -1;
                 for (int i = 0; i < count; i++) {
-                    long found = whole(values, (long) bytes * i, dtype);
+                    long found = dtype.longAt(values, (long) bytes * i);
                     int order = isBelow ? 1 : isAbove ? -1 : found == floor ? atFloor : Long.compare(found, floor);
                     holds[i] &= op.holds(order);
                 }
             }
         }
 
-        private static double real(MemorySegment bytes, long at, DType dtype) {
-            return switch (dtype.byteSize()) {
-                case 1 -> dtype.valueOf(bytes.get(ValueLayout.JAVA_BYTE, at));
-                case Short.BYTES -> dtype.valueOf(bytes.get(LittleEndian.I16, at));
-                case Integer.BYTES -> bytes.get(LittleEndian.F32, at);
-                default -> bytes.get(LittleEndian.F64, at);
-            };
-        }
-
-        private static long whole(MemorySegment bytes, long at, DType dtype) {
-            long value = switch (dtype.byteSize()) {
-                case 1 -> bytes.get(ValueLayout.JAVA_BYTE, at);
-                case Short.BYTES -> bytes.get(LittleEndian.I16, at);
-                case Integer.BYTES -> bytes.get(LittleEndian.I32, at);
-                default -> bytes.get(LittleEndian.I64, at);
-            };
-            if (dtype == DType.BOOL) {
-                return value == 0 ? 0 : 1;
-            }
-            return dtype.isUnsigned() && dtype != DType.U64 ? value & (1L << 8 * dtype.byteSize()) - 1 : value;
-        }
-
         private static BigDecimal integer(MemorySegment bytes, long at, DType dtype) {
-            long value = whole(bytes, at, dtype);
+            long value = dtype.longAt(bytes, at);
             return dtype == DType.U64 ? new BigDecimal(Long.toUnsignedString(value)) : BigDecimal.valueOf(value);
         }
     }
@@ -408,7 +385,7 @@ public final class RowFilter {
      */
     public void find(RecordStore rows, long from, long end, FoundRows into) {
         long[] records = new long[BLOCK];
-        long[] places = new long[64];
+        long[] places = new long[512];
         boolean[] holds = new boolean[BLOCK];
         Span span = new Span();
         try (SpanReader reader = new SpanReader(ReadMode.AUTO); Scratch scratch = new Scratch()) {

@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,9 +79,15 @@ public final class StoreFormats {
         } catch (ServiceConfigurationError e) {
             throw new LibraryException(e.getMessage(), e);
         }
-        found.sort(Comparator.comparing(StoreProvider::isFallback)
-                .thenComparingInt(provider -> ORDER.indexOf(provider.name())).thenComparing(StoreProvider::name));
+        found.sort(StoreFormats::compare);
         return List.copyOf(found);
+    }
+
+    private static int compare(StoreProvider one, StoreProvider other) {
+        int byFallback = Boolean.compare(one.isFallback(), other.isFallback());
+        int byOrder = byFallback != 0 ? byFallback
+                : Integer.compare(ORDER.indexOf(one.name()), ORDER.indexOf(other.name()));
+        return byOrder != 0 ? byOrder : one.name().compareTo(other.name());
     }
 
     private static void addAll(List<StoreProvider> found, @Nullable ClassLoader loader) {

@@ -3,6 +3,8 @@ package io.penstock.stream;
 
 import io.penstock.error.PenstockException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongFunction;
@@ -24,6 +26,18 @@ record CountedSource(String kind, String name, boolean isOnce, LongFunction<Reco
 
         default void close() {
         }
+    }
+
+    /** Records of an iterator. */
+    static Records records(Iterator<MemorySegment> records) {
+        return into -> {
+            if (!records.hasNext()) {
+                return PartitionReader.Found.END;
+            }
+            MemorySegment record = records.next();
+            into.add(record, 0, record.byteSize());
+            return PartitionReader.Found.RECORD;
+        };
     }
 
     CountedSource {

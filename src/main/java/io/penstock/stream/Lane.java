@@ -2,7 +2,7 @@
 package io.penstock.stream;
 
 import io.penstock.error.PenstockException;
-import io.penstock.sampling.LaneState;
+import io.penstock.sampling.Sampler.LaneState;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.sampling.LaneState;
+import io.penstock.sampling.Sampler.LaneState;
 import io.penstock.sampling.Shard;
 import java.util.Collections;
 import java.util.List;

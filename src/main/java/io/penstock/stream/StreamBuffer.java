@@ -7,8 +7,8 @@ import io.penstock.error.PenstockException;
 import io.penstock.io.Span;
 import io.penstock.os.ThreadStart;
 import io.penstock.os.Uninterrupted;
-import io.penstock.sampling.LaneState;
 import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Sampler.LaneState;
 import io.penstock.sampling.Shard;
 import io.penstock.state.LoaderState;
 import java.io.IOException;
@@ -246,9 +246,9 @@ final class StreamBuffer implements Arrivals, AutoCloseable {
     }
 
     /** Where the time goes, as far as readers have waited. */
-    StreamStatus status() {
+    StreamDataset.Status status() {
         synchronized (lock) {
-            return new StreamStatus(lags, rereadRecords, emptyNanos, slowNanos);
+            return new StreamDataset.Status(lags, rereadRecords, emptyNanos, slowNanos);
         }
     }
 

@@ -15,6 +15,7 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -51,6 +52,18 @@ import org.jspecify.annotations.Nullable;
  * windows and the batches in flight. One loader at a time uses the dataset. Close the loader first.
  */
 public sealed class StreamDataset implements Dataset, AutoCloseable permits PackedStream {
+
+    /**
+     * How a stream does: how far it is behind its source, and why readers have waited for it.
+     *
+     * @param partitions what is known of those that are read here, by name, as of the last second; empty before a
+     *     loader is open
+     * @param rereadRecords records that a run that resumed has read again
+     * @param emptyNanos how long readers have waited for a source that had nothing, of all threads together
+     * @param slowNanos how long they have waited for a source that had more than was read
+     */
+    public record Status(Map<String, PartitionReader.Lag> partitions, long rereadRecords, long emptyNanos,
+            long slowNanos) { }
 
     /** Values of more than {@code mostBytes} are cut. */
     private record Field(TensorSpec spec, @Nullable Decoder decoder, long maxLength, long mostBytes) {
@@ -153,7 +166,7 @@ public sealed class StreamDataset implements Dataset, AutoCloseable permits Pack
     }
 
     /** {@return where the stream's time goes, and how far it is behind its source} */
-    public StreamStatus status() {
+    public Status status() {
         return buffer.status();
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.sampling.ArrivingSampler;
-import io.penstock.sampling.LaneState;
 import io.penstock.sampling.Order;
 import io.penstock.sampling.Permutation;
+import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Sampler.LaneState;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
@@ -23,7 +23,7 @@ import java.util.function.LongUnaryOperator;
  * @param index the index of the record at a place of the whole stream that is in memory
  */
 record StreamOrder(int window, int lanes, long records, boolean isShuffled, long seed, long patienceNanos,
-        LongSupplier nanoTime, List<Double> weights, LongUnaryOperator index) implements ArrivingSampler {
+        LongSupplier nanoTime, List<Double> weights, LongUnaryOperator index) implements Sampler.Arriving {
 
     /** The records of a stream, as far as anybody counts. */
     static final long ENDLESS = 1L << 62;

@@ -4,15 +4,20 @@ package io.penstock.stream;
 import io.penstock.memory.DType;
 import io.penstock.store.TokenContent;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.concurrent.Flow;
+import java.util.function.LongFunction;
 
 /**
  * Records that are read in order and have no index: the lines of files that grow, a topic, a table, a pipe. They come
@@ -117,6 +122,78 @@ public interface StreamSource {
         throw new IllegalArgumentException(name + ": found " + (found.isEmpty() ? "no sources" : "sources " + found)
                 + " on the class path, expected one for '" + scheme + "': put penstock-" + scheme
                 + " on the class path");
+    }
+
+    /**
+     * Records of a program's own, by an iterator, that can be read again: a saved run continues exactly.
+     * {@code hasNext} may wait for the next record; closing the stream interrupts it.
+     *
+     * {@snippet :
+     * StreamSource numbers = StreamSource.of("numbers v1", first -> LongStream.iterate(first, n -> n + 1)
+     *         .mapToObj(n -> MemorySegment.ofArray(new long[] {n})).iterator());
+     * }
+     *
+     * @param name identifies the records in states; change it when they change
+     * @param from starts with a record, by its number from 0; each record is valid until the next one is asked for
+     * @return a source of one partition
+     */
+    static StreamSource of(String name, LongFunction<Iterator<MemorySegment>> from) {
+        Objects.requireNonNull(from, "from");
+        return new CountedSource("iterator", name, false, first -> CountedSource.records(from.apply(first)));
+    }
+
+    /**
+     * Records that come only once, such as those of a pipe. Each is given at most once: records that were read but not
+     * trained on when a run stops are lost. A state cannot be resumed, unless a {@link SpoolSource} keeps them.
+     *
+     * @param name identifies the records in states
+     * @param records each valid until the next one is asked for
+     * @return a source of one partition, for one loader
+     */
+    static StreamSource once(String name, Iterator<MemorySegment> records) {
+        Objects.requireNonNull(records, "records");
+        return new CountedSource("iterator", name, true, _ -> CountedSource.records(records));
+    }
+
+    /**
+     * Records that a {@link Flow.Publisher} sends, such as a subscription to a message queue, and can send again: a
+     * saved run continues exactly. The publisher is asked for no more records than fit in memory, so a trainer that
+     * stands still stops it.
+     *
+     * {@snippet id=Streams :
+     * StreamSource clicks = StreamSource.published("clicks v1", 1024, first -> feed.from(first));
+     * StreamDataset records = StreamDataset.builder(clicks).field("click", DType.F32, 32).shuffle(42, 8192).open();
+     * }
+     *
+     * <p>A record is read on the stream's thread after it was published: it must not change, and any thread must be
+     * allowed to read it.
+     *
+     * @param name identifies the records in states; change it when they change
+     * @param capacity the most records that were asked for and are not read yet; at least 1
+     * @param from publishes from a record on, by its number from 0
+     * @return a source of one partition
+     * @throws IllegalArgumentException if the capacity is below 1
+     */
+    static StreamSource published(String name, int capacity, LongFunction<Flow.Publisher<MemorySegment>> from) {
+        Objects.requireNonNull(from, "from");
+        PublishedRecords.checkCapacity(capacity);
+        return new CountedSource("publisher", name, false,
+                first -> PublishedRecords.of(from.apply(first), capacity));
+    }
+
+    /**
+     * Records that are published only once. As with {@link #once}, those that were read but not trained on are lost.
+     *
+     * @param name identifies the records in states
+     * @param capacity the most records that were asked for and are not read yet; at least 1
+     * @param records subscribed to when the loader opens
+     * @return a source of one partition, for one loader
+     * @throws IllegalArgumentException if the capacity is below 1
+     */
+    static StreamSource publishedOnce(String name, int capacity, Flow.Publisher<MemorySegment> records) {
+        Objects.requireNonNull(records, "records");
+        PublishedRecords.checkCapacity(capacity);
+        return new CountedSource("publisher", name, true, _ -> PublishedRecords.of(records, capacity));
     }
 
     /** Reads {@code key=value&key=value} from a place on. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.stream;
 
-import io.penstock.sampling.LaneState;
 import io.penstock.sampling.Permutation;
+import io.penstock.sampling.Sampler.LaneState;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -52,7 +52,11 @@ public final class NumberText {
 
     /** A count with its noun, whose plural is irregular. */
     public static String count(long count, String noun, String plural) {
-        return String.format(Locale.ROOT, "%,d %s", count, count == 1 ? noun : plural);
+        StringBuilder text = new StringBuilder().append(count);
+        for (int at = text.length() - 3; at > (count < 0 ? 1 : 0); at -= 3) {
+            text.insert(at, ',');
+        }
+        return text.append(' ').append(count == 1 ? noun : plural).toString();
     }
 
     /** A share in percent: {@code 12.5 %}. */

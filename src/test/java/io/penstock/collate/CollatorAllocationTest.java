@@ -52,8 +52,8 @@ class CollatorAllocationTest {
      * The JIT compiler decides when the code is warm: one of this many windows of batches must allocate nothing. What
      * the code itself allocates would be there in all of them.
      */
-    private static final int WINDOWS = 300;
-    private static final int BATCHES = 4_096;
+    private static final int WINDOWS = 1_200;
+    private static final int BATCHES = 1_024;
     private static final int BATCH = 8;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -23,6 +23,7 @@ import io.penstock.sampling.TokenBudget;
 import io.penstock.store.IfExists;
 import io.penstock.store.TokenContent;
 import io.penstock.store.TokenStore;
+import io.penstock.testing.Thorough;
 import io.penstock.transform.PackedTokens;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -220,7 +221,7 @@ class MaskedTokensTest {
     void noTokenOfAPackedBatchHasOneOfAnotherConversationInReach() throws IOException {
         SplittableRandom random = new SplittableRandom(SEED + 4);
         List<int[]> documents = new ArrayList<>();
-        for (int d = 0; d < 100_000; d++) {
+        for (int d = 0; d < Thorough.times(25_000, 100_000); d++) {
             int[] tokens = new int[1 + (int) Math.min(CAPACITY - 1, random.nextExponential() * 12)];
             Arrays.fill(tokens, d);
             for (int t = 0; t < random.nextInt(tokens.length + 1); t++) {

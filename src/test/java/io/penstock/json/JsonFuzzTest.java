@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.testing.Thorough;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -72,7 +73,7 @@ class JsonFuzzTest {
         SplittableRandom random = new SplittableRandom(43);
         int parsed = 0;
         int refused = 0;
-        for (int i = 0; i < 100_000; i++) {
+        for (int i = 0; i < Thorough.times(30_000, 100_000); i++) {
             byte[] text = mutated(random, (i % 3 == 0 ? JsonTest.RFC_OBJECT : Json.write(randomValue(random, 0)))
                     .getBytes(StandardCharsets.UTF_8));
             try {

@@ -141,6 +141,9 @@ class FlightEventsTest {
         List<BatchAccount> accounts = new ArrayList<>();
         try (Recording recording = new Recording()) {
             recording.enable("penstock.Queue").withPeriod(Duration.ofMillis(20));
+            for (String wait : List.of("penstock.SlotWait", "penstock.OrderWait", "penstock.ConsumerWait")) {
+                recording.enable(wait).withThreshold(Duration.ZERO);    // the other side may come within 50 us
+            }
             recording.start();
             var rows = new HeldRows(new ByteRows(BATCHES * BATCH_SIZE, 512), beforeRow);
             // Without read-ahead: a loader that is opened locates a sample, and these hold who locates them.

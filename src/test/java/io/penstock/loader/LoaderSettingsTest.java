@@ -48,6 +48,17 @@ class LoaderSettingsTest {
         assertEquals("workers 2, prefetch 16, read pread, device slots 4", settings.toString());
     }
 
+    /** What is written to the same memory again and again stays in the cache; what a GPU takes away need not. */
+    @ParameterizedTest
+    @CsvSource({"1, 65536, 16, 16", "1, 262144, 8, 16", "1, 524288, 4, 16", "1, 1048576, 2, 8", "1, 20000000, 2, 2",
+        "8, 524288, 16, 16", "0, 4194304, 2, 2"})
+    void smallBatchesAreMadeAheadByTheirBytes(int workers, long slabBytes, int inPlace, int copied) {
+        assertEquals(inPlace, LoaderSettings.defaults(workers, slabBytes, TransferMode.IN_PLACE).prefetch()
+                .orElseThrow());
+        assertEquals(inPlace, LoaderSettings.defaults(workers, slabBytes, TransferMode.AUTO).prefetch().orElseThrow());
+        assertEquals(copied, LoaderSettings.defaults(workers, slabBytes, TransferMode.COPY).prefetch().orElseThrow());
+    }
+
     @ParameterizedTest
     @CsvSource(quoteCharacter = '^', delimiter = '|', value = {
         "{^ | ^at offset",

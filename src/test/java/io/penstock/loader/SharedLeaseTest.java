@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Two threads read a shared batch at the same time. Its fields are not where those of the slot's last batch were. */
 class SharedLeaseTest {
 
-    private static final int BATCHES = Thorough.times(1_000, 4_000);
+    private static final int BATCHES = Thorough.times(400, 4_000);
     private static final List<String> FIELDS = List.of(Pad.ATTENTION_MASK, Pad.LENGTHS);
 
     private static MemoryTokenStore documents() {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.state.LoaderState;
 import io.penstock.testing.HeapUse;
+import io.penstock.testing.Thorough;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -120,7 +121,7 @@ class BatchSamplerTest {
     @Test
     void batchesAreWhatDealingThePositionsOutOneByOneGives() {
         SplittableRandom random = new SplittableRandom(31);
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < Thorough.times(800, 3000); i++) {
             Setup setup = Setup.random(random);
             long startEpoch = random.nextInt(3);
             long start = random.nextBoolean() ? 0 : random.nextLong(setup.sampler.size());
@@ -164,7 +165,7 @@ class BatchSamplerTest {
     @Test
     void everySampleCountsAsOftenAsTheTailPolicySays() {
         SplittableRandom random = new SplittableRandom(32);
-        for (int i = 0; i < 3000; i++) {
+        for (int i = 0; i < Thorough.times(800, 3000); i++) {
             Setup setup = Setup.random(random);
             long[] counts = new long[(int) setup.sampler.size()];
             long ranksBatches = -1;
@@ -278,7 +279,7 @@ class BatchSamplerTest {
     @Test
     void theSameSetupResumedGivesTheBatchesThatWouldHaveFollowed() {
         SplittableRandom random = new SplittableRandom(34);
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < Thorough.times(600, 2000); i++) {
             Setup setup = Setup.random(random);
             String named = "case " + i + ": " + setup;
             int rank = random.nextInt(setup.world);
@@ -316,7 +317,7 @@ class BatchSamplerTest {
         Assertions.assertTimeoutPreemptively(Duration.ofMinutes(10), () -> {
             SplittableRandom random = new SplittableRandom(35);
             BatchPlan plan = new BatchPlan(512);
-            for (int i = 0; i < 1000; i++) {
+            for (int i = 0; i < Thorough.times(300, 1000); i++) {
                 BatchSampler batches = BatchSampler.of(Sampler.shuffled(size, 3), 512,
                         new Shard(random.nextInt(1000), 1000, TailPolicy.EXACT));
                 long n = random.nextLong(10 * batches.batchesInEpoch(0));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.testing.HeapUse;
+import io.penstock.testing.Thorough;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -30,7 +31,7 @@ class LengthBucketedSamplerTest {
     @Test
     void aWindowIsItsSamplesSortedAndCutIntoGroupsOfWhichEachStaysWhole() {
         var random = new SplittableRandom(SEED);
-        for (int round = 0; round < 1000; round++) {
+        for (int round = 0; round < Thorough.times(300, 1000); round++) {
             int n = random.nextInt(1, 200);
             long[] lengths = random.longs(n, 0, random.nextInt(1, 40)).toArray();
             int window = random.nextInt(1, n + 20);
@@ -71,7 +72,7 @@ class LengthBucketedSamplerTest {
     @Test
     void everyWayToAskGivesTheSameOrder() {
         var random = new SplittableRandom(SEED + 1);
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < Thorough.times(100, 300); round++) {
             int n = random.nextInt(1, 300);
             Sampler sampler = Sampler.lengthBucketed(Sampler.shuffled(n, 1), s -> s * 7919 % 31,
                     random.nextInt(1, 60), random.nextInt(1, 9), round);

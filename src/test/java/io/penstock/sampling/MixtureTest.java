@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.sampling.Mixture.Source;
+import io.penstock.testing.Thorough;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -53,7 +54,7 @@ class MixtureTest {
     @Test
     void theSourceOfEachDrawIsMegatronsAndItsRankCountsThoseBefore() {
         var random = new SplittableRandom(SEED);
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < Thorough.times(100, 300); round++) {
             double[] weights = randomWeights(random);
             Proportions proportions = Proportions.of(weights);
             int draws = 3 * proportions.period() + random.nextInt(50);
@@ -107,7 +108,7 @@ class MixtureTest {
     @Test
     void everySourceIsGivenInItsOwnOrderEpochAfterEpochThroughCurriculaAndEpochsOfTheMixture() {
         var random = new SplittableRandom(SEED + 1);
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < Thorough.times(70, 200); round++) {
             double[] weights = randomWeights(random);
             int n = weights.length;
             Source[] sources = new Source[n];

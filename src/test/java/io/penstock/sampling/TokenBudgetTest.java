@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.sampling.TokenBudget.Cost;
 import io.penstock.state.LoaderState;
 import io.penstock.testing.HeapUse;
+import io.penstock.testing.Thorough;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -119,7 +120,7 @@ class TokenBudgetTest {
         var random = new SplittableRandom(41);
         int full = 0;
         int empty = 0;
-        for (int i = 0; i < 600; i++) {
+        for (int i = 0; i < Thorough.times(200, 600); i++) {
             Setup made = Setup.random(random);
             Setup setup = i % 3 != 0 ? made
                     : new Setup(made.sampler, made.lengths, made.world, made.tail, made.budget, true);
@@ -171,7 +172,7 @@ class TokenBudgetTest {
     @Test
     void anEpochHasEachSampleOnceAndEveryRankEquallyManySteps() {
         var random = new SplittableRandom(42);
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < Thorough.times(600, 2000); i++) {
             Setup setup = Setup.random(random);
             int size = (int) setup.sampler.size();
             long[] counts = new long[size];
@@ -206,17 +207,18 @@ class TokenBudgetTest {
     void aRunKilledAfterAnyBatchAndResumedWithOtherRanksAndBudgetsRepeatsAndSkipsNothing() {
         var random = new SplittableRandom(43);
         int resumedInside = 0;
-        for (int i = 0; i < 800; i++) {
+        int cases = Thorough.times(250, 800);
+        for (int i = 0; i < cases; i++) {
             resumedInside += BatchSamplerTest.assertResumes("case " + i, Setup.random(random), random);
         }
-        assertTrue(resumedInside > 400, "resumed inside an epoch: " + resumedInside);
+        assertTrue(resumedInside > cases / 2, "resumed inside an epoch: " + resumedInside);
     }
 
     @Tag("slow")
     @Test
     void theSameSetupResumedGivesTheBatchesThatWouldHaveFollowed() {
         var random = new SplittableRandom(44);
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < Thorough.times(300, 1000); i++) {
             Setup setup = Setup.random(random);
             String named = "case " + i + ": " + setup;
             int rank = random.nextInt(setup.world);

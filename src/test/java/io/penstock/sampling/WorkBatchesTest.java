@@ -9,7 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.internal.SplitMix64;
 import io.penstock.sampling.WorkBudget.Limit;
 import io.penstock.state.LoaderState;
+import io.penstock.testing.CountingSampler;
 import io.penstock.testing.HeapUse;
+import io.penstock.testing.PipelineClock;
+import io.penstock.testing.Thorough;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -87,6 +90,82 @@ class WorkBatchesTest {
             long far = 1_000_000_000L * batches.batchesInEpoch(1);
             assertEquals(given(batches.startingAt(1_000_000_000, 0), 0), given(batches, far));
         }
+    }
+
+    /** With limits a step from the start needs all windows before it; a state says where its window is. */
+    @Test
+    void aRunThatResumesDealsOnlyTheWindowThatItIsIn() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        long[] tokens = random.longs(20_000, 1, 30).toArray();
+        WorkBudget budget = new WorkBudget(s -> tokens[(int) s], 4, 4, 4, 16, List.of())
+                .limit(Limit.sum("tokens", 64, s -> tokens[(int) s]));
+        Set<Long> dealt = new HashSet<>();
+        Sampler counted = new CountingSampler(tokens.length, epoch -> new Order() {
+
+            private final Order order = Sampler.shuffled(tokens.length, 3).epoch(epoch);
+
+            @Override
+            public long size() {
+                return order.size();
+            }
+
+            @Override
+            public long at(long position) {
+                dealt.add(position / budget.window());
+                return order.at(position);
+            }
+        });
+        BatchSampler run = BatchSampler.of(counted, budget, new Shard(1, 4, TailPolicy.EXACT));
+        LoaderState state = LoaderState.after(run, 500);
+        Given next = given(run, 501);
+        assertTrue(dealt.size() > 100, dealt::toString);
+        dealt.clear();
+        BatchSampler resumed = state.resume(BatchSampler.of(counted, budget, new Shard(1, 4, TailPolicy.EXACT)));
+        assertEquals(next, given(resumed, 0));
+        assertTrue(dealt.size() <= 2, dealt::toString);
+    }
+
+    /**
+     * Micro-batches of even work leave a pipeline only the wait that its stages have anyway, in any order; those
+     * of equal numbers of samples do not.
+     */
+    @Test
+    void aPipelineOfStagesWaitsNoLongerThanForEqualMicroBatches() {
+        int stages = 8;
+        int micro = 16;
+        int ranks = 4;
+        SplittableRandom random = new SplittableRandom(SEED);
+        long[] lengths = LongStream.range(0, 64 * ranks * micro * 4)
+                .map(_ -> (long) (16 * Math.pow(2048, random.nextDouble()))).toArray();
+        WorkBudget budget = WorkBudget.of(ranks * micro, 4, s -> lengths[(int) s] * (4096 + lengths[(int) s]))
+                .maxSamples(256);
+        double least = (stages - 1) / (double) (micro + stages - 1);
+        for (long[][] step : steps(BatchSampler.of(Sampler.shuffled(lengths.length, 1), budget,
+                new Shard(0, ranks, TailPolicy.EXACT)), budget, micro)) {
+            double idle = PipelineClock.idle(stages, step);
+            assertTrue(idle < least + 0.02, idle + ", with equal ones " + least);
+        }
+        for (long[][] step : steps(BatchSampler.of(Sampler.shuffled(lengths.length, 1), 4,
+                new Shard(0, ranks, TailPolicy.EXACT)), budget, micro)) {
+            assertTrue(PipelineClock.idle(stages, step) > least + 0.1);
+        }
+    }
+
+    /** The work of each micro-batch, of each rank, of each of some steps. */
+    private static List<long[][]> steps(BatchSampler batches, WorkBudget budget, int micro) {
+        BatchPlan plan = new BatchPlan(batches.batchSize());
+        List<long[][]> steps = new ArrayList<>();
+        for (int step = 0; step < 16; step++) {
+            long[][] work = new long[batches.shard().worldSize()][micro];
+            for (int rank = 0; rank < work.length; rank++) {
+                for (int i = 0; i < micro; i++) {
+                    batches.ofRank(rank).plan((long) step * micro + i, plan);
+                    work[rank][i] = work(budget, Arrays.stream(plan.samples(), 0, plan.count()).boxed().toList());
+                }
+            }
+            steps.add(work);
+        }
+        return steps;
     }
 
     private static long used(Limit limit, List<Long> samples) {
@@ -170,7 +249,7 @@ class WorkBatchesTest {
     @Test
     void batchesAreThoseThatAModelOfListsDeals() {
         var random = new SplittableRandom(SEED);
-        for (int round = 0; round < 400; round++) {
+        for (int round = 0; round < Thorough.times(100, 400); round++) {
             Case of = Case.of(random, 120);
             int n = of.costs.length;
             Sampler base = random.nextBoolean() ? Sampler.shuffled(n, round)
@@ -206,13 +285,13 @@ class WorkBatchesTest {
         }
     }
 
-    /** 100,000 windows of a few samples. */
+    /** Windows of a few samples each. */
     @Tag("slow")
     @Test
     void noLimitIsEverExceededNoBatchIsEmptyAndEachSampleComesOnce() {
         var random = new SplittableRandom(SEED + 1);
         long windows = 0;
-        while (windows < 100_000) {
+        while (windows < Thorough.times(25_000, 100_000)) {
             Case of = Case.of(random, 4000);
             int n = of.costs.length;
             WorkBins order = (WorkBins) WorkBins.sampler(Sampler.shuffled(n, windows), of.budget).epoch(0);
@@ -277,7 +356,7 @@ class WorkBatchesTest {
     @Test
     void aRunThatResumesWithOtherRanksAtAnyStepGivesEachSampleOnce() {
         var random = new SplittableRandom(SEED + 3);
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < Thorough.times(50, 200); round++) {
             Case of = Case.of(random, 300);
             int n = of.costs.length;
             Sampler base = Sampler.shuffled(n, round);

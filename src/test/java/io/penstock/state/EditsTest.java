@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class EditsTest {
 
-    private static final int HISTORIES = Thorough.times(250, 1000);
+    private static final int HISTORIES = Thorough.times(100, 1000);
 
     private static BatchSampler run(Sampler sampler, int batch, int world) {
         return BatchSampler.of(sampler, batch, new Shard(0, world, TailPolicy.EXACT)).withDataset("d");

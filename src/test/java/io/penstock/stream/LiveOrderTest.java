@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.loader.Batch;
 import io.penstock.loader.DataLoader;
 import io.penstock.memory.Tensor;
-import io.penstock.sampling.LaneState;
+import io.penstock.sampling.Sampler.LaneState;
 import io.penstock.state.LoaderState;
 import java.time.Duration;
 import java.util.ArrayList;

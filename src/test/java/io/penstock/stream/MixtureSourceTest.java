@@ -221,7 +221,7 @@ class MixtureSourceTest {
             }
         });
         var numbers = NumberSource.of(3, 10);
-        PartitionReader reader = MixtureSource.of(new Part(PublisherSource.once("broken", 8, broken), 1),
+        PartitionReader reader = MixtureSource.of(new Part(StreamSource.publishedOnce("broken", 8, broken), 1),
                 new Part(numbers, 1)).open(0, "");
         assertEquals(3, numbers.open.get());
         String message = assertThrows(Exception.class, reader::close).getMessage();

@@ -45,7 +45,7 @@ class SpoolSourceTest {
             .mapToObj(n -> MemorySegment.ofArray(new long[] {n})).iterator();
 
     private SpoolSource source() {
-        return new SpoolSource(IteratorSource.once("numbers", numbers), folder.resolve("spool"), MOST);
+        return new SpoolSource(StreamSource.once("numbers", numbers), folder.resolve("spool"), MOST);
     }
 
     private static String poll(PartitionReader reader, RecordBuffer into) throws IOException {
@@ -56,7 +56,7 @@ class SpoolSourceTest {
     }
 
     private static StreamSource texts(String... texts) {
-        return IteratorSource.once("texts", Stream.of(texts)
+        return StreamSource.once("texts", Stream.of(texts)
                 .map(text -> MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8))).iterator());
     }
 

@@ -37,8 +37,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Runs over streams that are edited, against a model that keeps every record in a list; and their ledgers. */
 class StreamEditsTest {
 
-    private static final int QUICK_HISTORIES = 25;
-    private static final int HISTORIES = Thorough.times(100, 500);
+    private static final int QUICK_HISTORIES = 10;
+    private static final int HISTORIES = Thorough.times(40, 500);
 
     @TempDir
     Path folder;

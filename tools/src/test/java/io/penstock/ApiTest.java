@@ -43,12 +43,8 @@ class ApiTest {
     /** Code in a document: a fenced or indented block, or words between backquotes. */
     private static final Pattern CODE = Pattern.compile("(?s)```.*?```|`[^`]+`|(?m:^ {4}.*$)");
 
-    /**
-     * Types for those who build on the engine. One needs what only the package of mapped files may do; the other is how
-     * edits see the order of a stream, whose package stands above theirs.
-     */
-    private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead",
-            "io.penstock.sampling.ArrivingSampler");
+    /** A type for those who build on the engine: it needs what only the package of mapped files may do. */
+    private static final Set<String> ENGINE_ONLY = Set.of("io.penstock.io.ReadAhead");
 
     /** Every accessible type of an exported package. */
     private static List<Class<?>> api;

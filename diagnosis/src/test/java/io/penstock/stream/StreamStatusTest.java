@@ -72,7 +72,7 @@ class StreamStatusTest {
     @ValueSource(ints = {0, 1})
     void aWaitForASourceThatIsSlowIsTold(int workers) throws Exception {
         var gate = new CountDownLatch(1);
-        StreamSource source = IteratorSource.of("slow", first -> LongStream.range(first, 100).peek(n -> {
+        StreamSource source = StreamSource.of("slow", first -> LongStream.range(first, 100).peek(n -> {
             try {
                 gate.await();
             } catch (InterruptedException e) {

@@ -153,8 +153,24 @@ public final class ClipIndex implements AutoCloseable {
         return save(samples, field, contents, maxPixels, progress, path, null);
     }
 
-    static ClipIndex save(Dataset samples, String field, Contents contents, long maxPixels, LongConsumer progress,
-            Path path, @Nullable Duration isolation) throws IOException {
+    /**
+     * The same as {@link #save(Dataset, String, Contents, long, LongConsumer, Path)}, but files may be read in
+     * processes of their own: one that crashes its process, or takes too long, gets an entry with that reason.
+     *
+     * @param samples the dataset
+     * @param field the field that has the bytes of files
+     * @param contents what to index of them
+     * @param maxPixels width times height of the largest frame; a file with larger ones cannot be used
+     * @param progress is told when another file is done, on any thread: its number
+     * @param path the index file
+     * @param isolation the CPU time that a file may take, as for {@link Clips#isolated(Duration)}; null to read files
+     *     in this process
+     * @return the index, in memory
+     * @throws IllegalArgumentException if the field does not exist or has no files
+     * @throws IOException if FFmpeg is missing or unusable, a file cannot be read, or the index not written
+     */
+    public static ClipIndex save(Dataset samples, String field, Contents contents, long maxPixels,
+            LongConsumer progress, Path path, @Nullable Duration isolation) throws IOException {
         FFmpeg.require();
         var maker = new Maker(files(samples, field).place(), contents, maxPixels, progress, isolation);
         Path parts = path.resolveSibling(path.getFileName() + ".parts");

@@ -7,8 +7,6 @@ import io.penstock.decode.Decoder;
 import io.penstock.error.CodecException;
 import io.penstock.internal.Scratch;
 import io.penstock.media.ffmpeg.SoundReader;
-import io.penstock.media.sound.Mono;
-import io.penstock.media.sound.PcmReader;
 import io.penstock.media.sound.Resample;
 import io.penstock.media.sound.SoundStep;
 import io.penstock.media.sound.SoundSteps;
@@ -19,14 +17,15 @@ import io.penstock.store.Column;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes whole files of sound: WAV, RF64 and AIFF without a library; by FFmpeg's FLAC, MP3, AAC, Vorbis, Opus, and the
- * sound of MP4 and Matroska.
+ * Decodes whole files of sound: FLAC, WAV, RF64 and AIFF without a library; by FFmpeg's MP3, AAC, Vorbis, Opus, and the
+ * sound of MP4, Matroska and Ogg.
  *
  * <pre>{@code
  * SoundDecoder.mono(16_000);                   // f32[n]: the mean of the channels; another rate is an error
@@ -125,8 +124,8 @@ public final class SoundDecoder implements Decoder {
     /**
      * {@return the decoder in a process of its own for each worker, for files that you do not trust} Where a file
      * crashes FFmpeg, its sample is bad with that reason, and a new process decodes the next. A file that takes over a
-     * minute of CPU time is bad too. The samples are the same. WAV and AIFF, which no library reads, stay in this
-     * process.
+     * minute of CPU time is bad too. The samples are the same. FLAC, WAV and AIFF, which no library reads, stay in
+     * this process.
      */
     public SoundDecoder isolated() {
         return new SoundDecoder(channels, rate, isResampled, steps, IsolatedDecoder.USUAL_CPU);
@@ -175,19 +174,19 @@ public final class SoundDecoder implements Decoder {
         private final @Nullable IsolatedDecoder isolated;
         private final Map<Integer, Resampling> resamplings = new HashMap<>();
         private final KeyedRandom random = new KeyedRandom(0, 0);
-        private final PcmReader pcm = new PcmReader();
-        private final Map<Integer, SoundStep.Applier> means = new HashMap<>();
+        private final PlainSound[] readers = {new PlainSound.Pcm(), new FlacReader()};
         private final Scratch samples = new Scratch();
-        private final Scratch mixed = new Scratch();
         private final Scratch resampled = new Scratch();
         private @Nullable Resampling resampling;
         private float[] block = {};
-        private boolean isPcm;
+        /** What reads the last file; null if FFmpeg does. */
+        private @Nullable PlainSound plain;
         private int fileRate;
         /** The values of the last file: of one channel, or of all. */
         private long values = -1;
-        private long storedBytes;
-        private long storedHash;
+        /** The bytes of the last file, whose samples are kept; -1 if there is none. */
+        private final Scratch storedFile = new Scratch();
+        private long storedBytes = -1;
 
         /** A rate of files, and the step from it. */
         private record Resampling(int rate, Resample step, SoundStep.Applier applier) {
@@ -210,21 +209,23 @@ public final class SoundDecoder implements Decoder {
         }
 
         private void load(MemorySegment stored, long size) throws IOException {
-            isPcm = pcm.open(stored, size);
-            if (isPcm) {
-                check(pcm.rate(), pcm.channels());
-                if (pcm.samples() == 0 || pcm.samples() > MAX_VALUES / pcm.channels()) {
-                    throw new CodecException("sound of " + pcm.samples() + " samples", "1 to "
-                            + MAX_VALUES / pcm.channels());
+            PlainSound reads = readerOf(stored, size);
+            plain = reads;
+            if (reads != null) {
+                check(reads.rate(), reads.channels());
+                long count = reads.samples();
+                long most = MAX_VALUES / reads.channels();
+                if (count == 0 || count > most) {
+                    throw new CodecException("sound of " + count + " samples", "1 to " + most);
                 }
-                values = pcm.samples() * Math.max(1, channels);
+                values = count * Math.max(1, channels);
                 storedBytes = -1;
                 return;
             }
             MemorySegment file = stored.asSlice(0, size);
-            long hash = KeyedRandom.hash(file);
-            if (size != storedBytes || hash != storedHash) {
+            if (size != storedBytes || storedFile.of(size).asSlice(0, size).mismatch(file) >= 0) {
                 storedBytes = -1;
+                MemorySegment.copy(file, 0, storedFile.of(size), 0, size);
                 if (isolated != null) {
                     values = read(isolated, file);
                 } else {
@@ -233,8 +234,16 @@ public final class SoundDecoder implements Decoder {
                     }
                 }
                 storedBytes = size;
-                storedHash = hash;
             }
+        }
+
+        private @Nullable PlainSound readerOf(MemorySegment stored, long size) {
+            for (PlainSound reader : readers) {
+                if (reader.open(stored, size)) {
+                    return reader;
+                }
+            }
+            return null;
         }
 
         private void check(int foundRate, int foundChannels) {
@@ -307,23 +316,37 @@ public final class SoundDecoder implements Decoder {
             return grown;
         }
 
+        /** Returns an array for the samples of channels, and for their means in front of them. */
+        private float[] room(int count, int of) {
+            if (block.length < count * (of + 1)) {
+                block = new float[count * (of + 1)];
+            }
+            return block;
+        }
+
         private void copy(SoundReader reader, int count, MemorySegment target, long at) {
             int of = reader.channels();
-            if (block.length < count * of) {
-                block = new float[count * of];
-            }
-            reader.copyTo(block, 0);
+            float[] to = room(count, of);
             if (channels == 0 && of > 1) {
+                reader.copyPlanes(to, count);
+                mean(to, count, of);
+            } else {
+                reader.copyTo(to, 0);
+            }
+            MemorySegment.copy(to, 0, target, JAVA_FLOAT_UNALIGNED, at * Float.BYTES, count * Math.max(1, channels));
+        }
+
+        /** Puts the means of channels, which begin at {@code count}, one behind the other, in front of them. */
+        private static void mean(float[] block, int count, int channels) {
+            Arrays.fill(block, 0, count, 0);
+            for (int channel = 1; channel <= channels; channel++) {
                 for (int i = 0; i < count; i++) {
-                    float sum = 0;
-                    for (int channel = 0; channel < of; channel++) {
-                        sum += block[i * of + channel];
-                    }
-                    block[i] = sum / of;
+                    block[i] += block[channel * count + i];
                 }
             }
-            MemorySegment.copy(block, 0, target, JAVA_FLOAT_UNALIGNED, at * Float.BYTES,
-                    count * Math.max(1, channels));
+            for (int i = 0; i < count; i++) {
+                block[i] /= channels;
+            }
         }
 
         @Override
@@ -355,24 +378,12 @@ public final class SoundDecoder implements Decoder {
         /** Puts the samples into the target, or into memory of this session if that is {@code NULL}, and returns it. */
         private MemorySegment samples(MemorySegment target, long targetOffset) throws IOException {
             boolean isOwn = target.equals(MemorySegment.NULL);
-            if (!isPcm) {
-                MemorySegment decoded = samples.of(values * Float.BYTES);
-                if (!isOwn) {
-                    MemorySegment.copy(decoded, 0, target, targetOffset, values * Float.BYTES);
-                }
-                return isOwn ? decoded : target;
+            MemorySegment out = isOwn ? samples.of(values * Float.BYTES) : target;
+            if (plain != null) {
+                plain.read(channels == 0, out, isOwn ? 0 : targetOffset);
+            } else if (!isOwn) {
+                MemorySegment.copy(samples.of(values * Float.BYTES), 0, target, targetOffset, values * Float.BYTES);
             }
-            MemorySegment out = isOwn ? mixed.of(values * Float.BYTES) : target;
-            long at = isOwn ? 0 : targetOffset;
-            if (channels > 0 || pcm.channels() == 1) {
-                pcm.read(0, pcm.samples(), out, at);
-                return out;
-            }
-            long all = pcm.samples() * pcm.channels();
-            MemorySegment interleaved = samples.of(all * Float.BYTES);
-            pcm.read(0, pcm.samples(), interleaved, 0);
-            means.computeIfAbsent(pcm.channels(), of -> new Mono(of).open())
-                    .apply(interleaved, 0, all, random, out, at);
             return out;
         }
 
@@ -385,8 +396,11 @@ public final class SoundDecoder implements Decoder {
             if (isolated != null) {
                 isolated.close();
             }
+            storedFile.close();
             samples.close();
-            mixed.close();
+            for (PlainSound reader : readers) {
+                reader.close();
+            }
             resampled.close();
         }
     }

@@ -35,7 +35,8 @@ final class MutatedFilesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"h264-bframes.mp4", "h264-vfr.mkv", "hevc-opengop.mp4", "vp9-altref.webm", "av1.mp4",
-        "mpeg4-asp.mp4"})
+        "mpeg4-asp.mp4", "h264-fragmented.mp4", "h264-editlist.mp4", "h264-interlaced.mp4", "h264-odd444.mp4",
+        "h264-rotate90.mp4", "hevc-10bit.mp4", "vp9-sizechange.webm", "h264-aac.mp4"})
     void aMutatedFileGivesFramesOrAReason(String name) throws IOException {
         byte[] original = VideoFixture.resource(name);
         var random = new Random(name.hashCode() + SEED);

@@ -97,7 +97,7 @@ class AugmentMutantsTest {
                 }
             }
             assertEquals(1, with.size(), () -> mutant.getKey() + ": in " + with);
-            if (number++ % Thorough.times(4, 1) != 0) {
+            if (number++ % Thorough.times(8, 1) != 0) {
                 continue;
             }
             String source = Files.readString(with.getFirst());

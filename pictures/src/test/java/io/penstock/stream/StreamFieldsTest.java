@@ -61,7 +61,7 @@ class StreamFieldsTest {
         Dataset stored = Dataset.generate(20, List.of(new TensorSpec("image", DType.U8, 6, 5, 3)), "images",
                 (sample, _, out) -> MemorySegment.copy(images[(int) sample], 0, out.tensor(0).segment(), JAVA_BYTE, 0,
                         images[(int) sample].length));
-        StreamSource source = IteratorSource.of("images", first -> Stream.of(images).skip(first)
+        StreamSource source = StreamSource.of("images", first -> Stream.of(images).skip(first)
                 .map(MemorySegment::ofArray).iterator());
         try (StreamDataset stream = StreamDataset.builder(source).field("image", DType.U8, 6, 5, 3).open();
                 DataLoader streamed = (isOnDevice

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class StoredReader extends FieldReader {
 
     private static final int MAX_RUNS = 64;
+    private static final int MAX_GATHERED = 512;
 
     private final FieldSource.Place place;
     /** The values as rows; null if they have no constant stride. */
@@ -26,6 +27,7 @@ final class StoredReader extends FieldReader {
     /** The places of values copied at once. */
     private final long[] offsets = new long[MAX_RUNS];
     private final long[] sizes = new long[MAX_RUNS];
+    private final long[] places = new long[MAX_GATHERED];
     private Span[] batchSpans = {};
     private final Scratch copied = new Scratch();
 
@@ -105,7 +107,7 @@ final class StoredReader extends FieldReader {
     /** Has the place copy all values, if they are of one size and it can. */
     private long gather(long[] samples, int count, MemorySegment target, long targetOffset) {
         context.checkWanted();
-        return !spec.isVariable() && place.gather(samples, count, unitBytes, target, targetOffset, offsets)
+        return !spec.isVariable() && place.gather(samples, count, unitBytes, target, targetOffset, places)
                 ? count * unitBytes : copyLocated(samples, count, target, targetOffset);
     }
 

@@ -69,8 +69,8 @@ public final class SafetensorsProvider implements StoreProvider {
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
         return candidate.isFile() && candidate.nameEndsWith(ENDING, SafetensorsIndex.ENDING)
-                || !candidate.filesEnding(SafetensorsIndex.ENDING).isEmpty()
-                || !candidate.filesEnding(ENDING).isEmpty();
+                || candidate.holdsEnding(SafetensorsIndex.ENDING)
+                || candidate.holdsEnding(ENDING);
     }
 
     @Override

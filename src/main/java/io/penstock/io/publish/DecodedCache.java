@@ -74,6 +74,14 @@ public final class DecodedCache implements AutoCloseable {
 
         /** Returns how many values it has. */
         long values();
+
+        /**
+         * Is told that the decoded bytes are there, and before they are dropped. Must not use the cache, whose lock is
+         * held: so calls for one block never overlap. Whoever reads {@link DecodedCache#drops} before, and finds it
+         * unchanged after, was not told of a drop meanwhile.
+         */
+        default void placed(boolean isThere) {
+        }
     }
 
     /** The address space of the first region; each is twice as large as the one before, up to a maximum. */
@@ -139,13 +147,27 @@ public final class DecodedCache implements AutoCloseable {
             while ((found & 1) == 0) {
                 found = decode(this);
             }
+            countUses(1);
+            return found;
+        }
+
+        /** Counts further uses of a block that is there; of many uses, some may stand for all. */
+        public void countUses(int more) {
             if (usedAt != clock) {
                 usedAt = clock;
             }
             if (uses < mostUses) {
-                uses++;
+                uses += more;
             }
-            return found;
+        }
+
+        /** Tells the decoder again that the block is there, if it is. */
+        public void tell() {
+            synchronized (DecodedCache.this) {
+                if (isThere()) {
+                    decoder.placed(true);
+                }
+            }
         }
 
         /** Tells whether the block was there all the time since {@link #use} returned a version. */
@@ -513,6 +535,7 @@ public final class DecodedCache implements AutoCloseable {
         } else {
             droppable.add(block);
         }
+        block.decoder.placed(true);
         block.version++;
     }
 
@@ -573,6 +596,7 @@ public final class DecodedCache implements AutoCloseable {
             return;
         }
         // Before a byte is gone, readers that have it already must find that it is.
+        block.decoder.placed(false);
         drops++;
         block.version++;
         VarHandle.fullFence();

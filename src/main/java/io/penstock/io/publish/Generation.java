@@ -97,15 +97,14 @@ public record Generation(List<String> versions) {
                 close(opened);
                 throw e;
             }
-            if (before.equals(after)) {
-                switch (failure) {
-                    case null -> {
-                        return Objects.requireNonNull(opened);
-                    }
-                    case IOException e -> throw e;
-                    case PenstockException e -> throw e;
-                    default -> throw new AssertionError(failure);
+            if (before.versions.equals(after.versions)) {
+                if (failure instanceof IOException e) {
+                    throw e;
                 }
+                if (failure instanceof PenstockException e) {
+                    throw e;
+                }
+                return Objects.requireNonNull(opened);
             }
             close(opened);
             before = after;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.error.CodecException;
 import io.penstock.internal.Sha256;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -99,7 +100,7 @@ class Lz4Test {
     void aDamagedFrameIsRefusedAndNothingIsWrittenBesideTheTarget() throws IOException {
         SplittableRandom random = new SplittableRandom(SEED);
         for (Frame frame : frames()) {
-            for (int i = 0; i < 300; i++) {
+            for (int i = 0; i < Thorough.times(80, 300); i++) {
                 byte[] bytes = frame.bytes.clone();
                 int at = random.nextInt(bytes.length);
                 bytes[at] ^= (byte) (1 << random.nextInt(8));

@@ -21,6 +21,7 @@ import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -107,6 +108,11 @@ final class ClipsCommand implements Callable<Integer> {
         @Option(names = "--sound", description = "Index the sound of videos too.")
         private boolean sound;
 
+        @Option(names = "--isolated",
+                description = "Read files in processes of their own, for files that are not trusted: one that crashes"
+                        + " its process, or takes a minute of CPU time, gets an entry with that reason.")
+        private boolean isolated;
+
         @Option(names = {"-o", "--output"}, paramLabel = "FILE",
                 description = "The index file, for one STORE.")
         private @Nullable Path output;
@@ -153,7 +159,8 @@ final class ClipsCommand implements Callable<Integer> {
                 var done = new AtomicLong();
                 RecordFields samples = UsageException.valid(() -> RecordFields.of(records).and(column));
                 try (ClipIndex index = ClipIndex.save(samples, column, contents, ClipIndex.MAX_PIXELS,
-                        _ -> bar.update("clips " + place.name(), done.incrementAndGet(), records.size()), target)) {
+                        _ -> bar.update("clips " + place.name(), done.incrementAndGet(), records.size()), target,
+                        isolated ? Duration.ofMinutes(1) : null)) {
                     return report(records, index, target, written);
                 }
             }

@@ -6,6 +6,7 @@ import io.penstock.io.Location;
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.loader.LoaderSettings;
+import io.penstock.loader.TransferMode;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.store.Inspection;
 import io.penstock.store.Progress;
@@ -160,7 +161,7 @@ final class TuneCommand implements Callable<Integer> {
         boolean copies = UsageException.valid(bench::copies);
         int processors = Runtime.getRuntime().availableProcessors();
         SearchSpace space = copies ? SearchSpace.copying(processors) : SearchSpace.inPlace(processors);
-        Tuner tuner = new Tuner(bench, space, standard(bench.slabBytes())).budgetNanos(budgetNanos)
+        Tuner tuner = new Tuner(bench, space, standard(bench.slabBytes(), copies)).budgetNanos(budgetNanos)
                 .memoryBytes(memoryBytes).seed(searchSeed);
         if (stepMillis != null) {
             tuner.stepNanos(Math.round(stepMillis * 1e6));
@@ -198,10 +199,11 @@ final class TuneCommand implements Callable<Integer> {
     }
 
     /** A loader's defaults, overridden by the options. */
-    private SearchPoint standard(long slabBytes) {
+    private SearchPoint standard(long slabBytes, boolean copies) {
         LoaderSettings given = plan.settings();
         int workers = plan.workers();
-        LoaderSettings defaults = LoaderSettings.defaults(workers, slabBytes);
+        LoaderSettings defaults = LoaderSettings.defaults(workers, slabBytes,
+                copies ? TransferMode.COPY : TransferMode.IN_PLACE);
         return new SearchPoint(workers,
                 plan.prefetch().orElse(given.prefetch().orElseGet(defaults.prefetch()::getAsInt)),
                 plan.readMode().or(given::readMode).or(defaults::readMode).orElseThrow(),

@@ -6,7 +6,6 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -46,13 +45,15 @@ final class AddedTokens {
 
     /** Creates a set of tokens, none of which has an empty text. */
     AddedTokens(List<Token> tokens) {
-        this.tokens = tokens.stream().sorted(Comparator.comparingInt(Token::id)).toList();
-        for (int start = 0; start < byFirst.length; start++) {
-            byte value = (byte) start;
-            byFirst[start] = tokens.stream().filter(token -> token.utf8[0] == value)
-                    .sorted(Comparator.comparingInt(token -> -token.utf8.length)).toArray(Token[]::new);
-            begins[start] = byFirst[start].length > 0;
-        }
+        this.tokens = tokens.stream().sorted((one, other) -> Integer.compare(one.id, other.id)).toList();
+        Arrays.fill(byFirst, new Token[0]);
+        tokens.stream().sorted((one, other) -> other.utf8.length - one.utf8.length).forEach(token -> {
+            int start = token.utf8[0] & 0xFF;
+            int count = byFirst[start].length;
+            byFirst[start] = Arrays.copyOf(byFirst[start], count + 1);
+            byFirst[start][count] = token;
+            begins[start] = true;
+        });
         boolean areAlike = !tokens.isEmpty() && tokens.stream()
                 .allMatch(token -> token.utf8[0] == tokens.getFirst().utf8[0]);
         first = areAlike ? (tokens.getFirst().utf8[0] & 0xFFL) * ONES : 0;

@@ -57,7 +57,7 @@ enum PublishedEncoding {
                 throw new UnsupportedOperationException(
                         "tokenizing needs the library com.knuddels:jtokkit on the class path");
             }
-            return tokenizer(in, resource);
+            return tokenizer(Vocabulary.readPublished(in, resource));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -65,6 +65,10 @@ enum PublishedEncoding {
 
     /** Reads the vocabulary from a stream. */
     Tokenizer tokenizer(InputStream in, String name) throws IOException {
-        return BytePairTokenizer.of(id, Vocabulary.read(in, name), split, specialTokens, END_OF_TEXT);
+        return tokenizer(Vocabulary.read(in, name));
+    }
+
+    private Tokenizer tokenizer(Vocabulary vocabulary) {
+        return BytePairTokenizer.of(id, vocabulary, split, specialTokens, END_OF_TEXT);
     }
 }

@@ -43,10 +43,12 @@ final class Vocabulary {
     /** Where an id's bytes start; the next entry says where they end. An id without a token has no bytes. */
     private final int[] starts;
     private final int longest;
+    private final int count;
+    private final String name;
+    // For encoding alone: whoever decodes some tokens need not wait for them. Set by tabled and prepared.
     /** A slot: the first 8 bytes, then {@code length << 32 | id}; 0 is an empty slot. */
-    private final long[] tokens;
-    private final int tokenShift;
-    // For encoding alone: whoever decodes some tokens need not wait for them. Set by prepare.
+    private long[] tokens = {};
+    private int tokenShift;
     /** A slot: {@code left << 42 | right << 21 | rank}. */
     private long[] pairs = {};
     private int pairShift;
@@ -70,23 +72,33 @@ final class Vocabulary {
         static final Merges OF_IDS = new Merges(new int[0], new int[0], new int[0], true);
     }
 
-    private Vocabulary(byte[] blob, int[] starts, int count, Merges merges, String name) throws IOException {
+    private Vocabulary(byte[] blob, int[] starts, int count, Merges merges, String name) {
         this.blob = blob;
         this.starts = starts;
+        this.count = count;
         this.merges = merges;
+        this.name = name;
         this.made = merges == Merges.OF_IDS ? null : merges.made;
+        int longestToken = 0;
+        for (int id = 0; id < size(); id++) {
+            longestToken = Math.max(longestToken, length(id));
+        }
+        longest = longestToken;
+    }
+
+    /** Makes the table of tokens, unless it is there. Fails if two have the same bytes, or some byte has no token. */
+    private synchronized Vocabulary tabled() {
+        if (tokens.length > 0) {
+            return this;
+        }
         int slots = powerOfTwo(2L * count);
         tokens = new long[2 * slots];
         tokenShift = Long.numberOfLeadingZeros(slots) + 1;
-        int longestToken = 0;
         for (int id = 0; id < size(); id++) {
-            int length = length(id);
-            longestToken = Math.max(longestToken, length);
-            if (length > 0) {
-                put(id, length, name);
+            if (length(id) > 0) {
+                put(id, length(id));
             }
         }
-        longest = longestToken;
         for (int value = 0; value < 256; value++) {
             byte[] one = {(byte) value};
             ofByte[value] = find(one, 0, 1, hash(one, 0, 1));
@@ -96,12 +108,14 @@ final class Vocabulary {
             }
         }
         if (!merges.wholePieces) {
-            keepMergedTokens(name);
+            keepMergedTokens();
         }
+        return this;
     }
 
-    /** Makes the table of pairs, unless it is there. Called before any rank is asked for. */
+    /** Makes the tables, unless they are there. Called before any token or rank is asked for. */
     synchronized Vocabulary prepared() {
+        tabled();
         if (pairs.length == 0) {
             pairs = made == null ? pairs() : pairs(merges);
             pairShift = Long.numberOfLeadingZeros(pairs.length) + 1;
@@ -114,7 +128,7 @@ final class Vocabulary {
     }
 
     /** Removes the tokens that merging their own bytes does not produce. */
-    private void keepMergedTokens(String name) throws IOException {
+    private void keepMergedTokens() {
         LongMerge merge = new LongMerge(this);
         int[] out = new int[MAX_TOKEN_BYTES];
         boolean[] isMerged = new boolean[size()];
@@ -125,7 +139,7 @@ final class Vocabulary {
         Arrays.fill(tokens, 0);
         for (int id = 0; id < size(); id++) {
             if (isMerged[id]) {
-                put(id, length(id), name);
+                put(id, length(id));
             }
         }
     }
@@ -135,30 +149,53 @@ final class Vocabulary {
      *
      * @param byId the bytes of each token, null where no token has the id
      * @param name the file's name, for messages
-     * @throws IOException if two tokens have the same bytes, or some byte has no token
+     * @throws MalformedStoreException if two tokens have the same bytes, or some byte has no token
      */
-    static Vocabulary of(byte[] @Nullable [] byId, Merges merges, String name) throws IOException {
-        int count = 0;
-        for (byte[] token : byId) {
-            count += token == null ? 0 : 1;
+    static Vocabulary of(byte[] @Nullable [] byId, Merges merges, String name) {
+        return untabled(byId, merges, name).tabled();
+    }
+
+    private static Vocabulary untabled(byte[] @Nullable [] byId, Merges merges, String name) {
+        int size = byId.length;
+        while (size > 0 && byId[size - 1] == null) {
+            size--;
         }
-        return of(byId, count, merges, name);
+        int count = 0;
+        int[] starts = new int[size + 1];
+        for (int id = 0; id < size; id++) {
+            byte[] token = byId[id];
+            count += token == null ? 0 : 1;
+            starts[id + 1] = starts[id] + (token == null ? 0 : token.length);
+        }
+        byte[] blob = new byte[starts[size] + Long.BYTES];
+        for (int id = 0; id < size; id++) {
+            byte[] token = byId[id];
+            if (token != null) {
+                System.arraycopy(token, 0, blob, starts[id], token.length);
+            }
+        }
+        return new Vocabulary(blob, starts, count, merges, name);
     }
 
     /**
      * Reads a file in tiktoken's format: each line has a token in base 64, a space and its rank.
      *
      * @param name the file's name, for messages
-     * @throws IOException if reading fails, or the file is invalid
+     * @throws IOException if reading fails
+     * @throws MalformedStoreException if the file is invalid
      */
     static Vocabulary read(InputStream in, String name) throws IOException {
+        return readPublished(in, name).tabled();
+    }
+
+    /** The same of a file that has each byte and no token twice, which is looked at by who encodes. */
+    static Vocabulary readPublished(InputStream in, String name) throws IOException {
         byte[] file = in.readAllBytes();
         int lines = 0;
         for (byte b : file) {
             lines += b == '\n' ? 1 : 0;
         }
         byte[] @Nullable [] byId = new byte[lines + 1][];
-        int count = 0;
         int line = 1;
         for (int start = 0; start < file.length; line++) {
             int end = start;
@@ -179,38 +216,16 @@ final class Vocabulary {
                     throw new MalformedStoreException(name, "at line " + line + ": found rank " + id + " again");
                 }
                 byId[id] = token;
-                count++;
             }
             start = end + 1;
         }
-        return of(byId, count, Merges.OF_IDS, name);
-    }
-
-    private static Vocabulary of(byte[] @Nullable [] byId, int count, Merges merges, String name) throws IOException {
-        int size = byId.length;
-        while (size > 0 && byId[size - 1] == null) {
-            size--;
-        }
-        int bytes = 0;
-        for (byte[] token : byId) {
-            bytes += token == null ? 0 : token.length;
-        }
-        byte[] blob = new byte[bytes + Long.BYTES];
-        int[] starts = new int[size + 1];
-        for (int id = 0; id < size; id++) {
-            byte[] token = byId[id];
-            starts[id + 1] = starts[id] + (token == null ? 0 : token.length);
-            if (token != null) {
-                System.arraycopy(token, 0, blob, starts[id], token.length);
-            }
-        }
-        return new Vocabulary(blob, starts, count, merges, name);
+        return untabled(byId, Merges.OF_IDS, name);
     }
 
     private static byte[] token(byte[] file, int start, int end) {
         try {
             return Base64.getDecoder().decode(Arrays.copyOfRange(file, start, end));
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException _) {
             return new byte[0];
         }
     }
@@ -229,7 +244,7 @@ final class Vocabulary {
         return end > start ? value : -1;
     }
 
-    private void put(int id, int length, String name) throws IOException {
+    private void put(int id, int length) {
         int start = starts[id];
         long hash = hash(blob, start, length);
         int other = find(blob, start, length, hash);

@@ -97,6 +97,10 @@ final class ClipsCommandTest {
         }
         CommandRun again = CommandRun.of("clips", "index", store);
         assertTrue(again.err().contains("--force"), again.err());
+        Path alone = folder.resolve("alone.clips");
+        CommandRun isolated = CommandRun.of("clips", "index", store, "--isolated", "-o", alone);
+        assertEquals(3, isolated.exitCode(), isolated.err());
+        assertEquals(-1, Files.mismatch(folder.resolve("videos.clips"), alone), "in processes of their own");
         assertEquals(3, CommandRun.of("clips", "index", store, "--force").exitCode());
     }
 

@@ -122,6 +122,22 @@ class LauncherTest {
         assertEquals("penstock: no such store: no such file\n", run.err());
     }
 
+    /** A short command runs with flags of its own, unless the user has some. */
+    @Test
+    void aShortCommandSaysTheSameWithItsFlagsAndWithout() throws Exception {
+        byte[] tokens = new byte[4096];
+        for (int i = 0; i < tokens.length; i += 2) {
+            tokens[i] = (byte) (i * 31 >> 3);
+        }
+        String file = Files.write(elsewhere.resolve("tokens.bin"), tokens).toString();
+        for (String command : List.of("inspect", "explain --window 16 --batch 4 --step 1000000000")) {
+            String[] args = (command + " --format nanogpt --json " + file).split(" ");
+            CommandRun run = launch(Map.of(), checkout.resolve("penstock"), args);
+            assertEquals(0, run.exitCode(), run.err());
+            assertEquals(run, launch(Map.of("PENSTOCK_JAVA_OPTS", "-Xmx256m"), checkout.resolve("penstock"), args));
+        }
+    }
+
     @Test
     void readsAFormatOfAJarThatIsNamed() throws Exception {
         Path jar = FormatJar.write(elsewhere.resolve("tok.jar"), TokProvider.class);

@@ -4,10 +4,10 @@ package io.penstock.crash;
 import io.penstock.crash.CallShim.Action;
 import io.penstock.crash.CallShim.Kind;
 import io.penstock.io.publish.Folder;
-import io.penstock.stream.IteratorSource;
 import io.penstock.stream.PartitionReader;
 import io.penstock.stream.RecordBuffer;
 import io.penstock.stream.SpoolSource;
+import io.penstock.stream.StreamSource;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -134,7 +134,7 @@ final class CrashProgram {
                     CallShim.log(log);
                     CallShim.watch(folder);
                 }
-                var source = new SpoolSource(IteratorSource.once("one", List.of(MemorySegment.ofArray(new byte[8]))
+                var source = new SpoolSource(StreamSource.once("one", List.of(MemorySegment.ofArray(new byte[8]))
                         .iterator()), folder, 1 << 20);
                 try (PartitionReader reader = source.open(0, ""); RecordBuffer into = new RecordBuffer()) {
                     reader.poll(into);

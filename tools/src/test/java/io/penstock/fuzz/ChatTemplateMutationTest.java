@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
  */
 class ChatTemplateMutationTest {
 
-    private static final int MUTATIONS = Thorough.times("chat.mutations", 5000, 20_000);
+    private static final int MUTATIONS = Thorough.times("chat.mutations", 2000, 20_000);
     private static final long SEED = Long.getLong("chat.seed", 20261126);
     private static final String[] PIECES = ("{{ |}} |{% |%} |{%- |-%}|{# |#}|{% if x %}|{% endif %}|{% else %}"
             + "|{% for m in messages %}|{% endfor %}|{% set x = |{% macro m(a, b=1) %}|{% endmacro %}|{{ m(1) }}"

@@ -14,7 +14,6 @@ import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
-import io.penstock.stream.IteratorSource;
 import io.penstock.stream.MixtureSource;
 import io.penstock.stream.StreamDataset;
 import io.penstock.stream.StreamSource;
@@ -84,7 +83,7 @@ public final class EditVectors {
 
     /** A stream of records that are their numbers, in one lane. */
     private static StreamSource numbers(String name, long records) {
-        return IteratorSource.of(name, first -> LongStream.range(first, records)
+        return StreamSource.of(name, first -> LongStream.range(first, records)
                 .mapToObj(number -> MemorySegment.ofArray(new long[] {number})).iterator());
     }
 

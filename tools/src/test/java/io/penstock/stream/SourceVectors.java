@@ -240,7 +240,7 @@ final class SourceVectors {
         for (List<String> records : List.of(List.<String>of(), List.of(""),
                 List.of("water", "", "falls", "x".repeat(70)))) {
             inFolder(folder -> {
-                StreamSource once = IteratorSource.once("texts", records.stream()
+                StreamSource once = StreamSource.once("texts", records.stream()
                         .map(text -> MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8))).iterator());
                 List<String> cursors = new ArrayList<>();
                 readAll(new SpoolSource(once, folder, 1 << 20), 0, (_, cursor) -> cursors.add(cursor));

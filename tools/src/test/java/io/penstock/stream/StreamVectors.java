@@ -8,8 +8,8 @@ import io.penstock.loader.DataLoader;
 import io.penstock.loader.DataLoaderBuilder;
 import io.penstock.memory.Tensor;
 import io.penstock.sampling.BatchSampler;
-import io.penstock.sampling.LaneState;
 import io.penstock.sampling.Sampler;
+import io.penstock.sampling.Sampler.LaneState;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.sampling.TokenBudget;
@@ -175,7 +175,7 @@ public final class StreamVectors {
             int capacity = random.nextInt(1, 33);
             Packing.Method method = Packing.Method.values()[i % 2];
             int window = random.nextInt(1, 12);
-            StreamSource texts = IteratorSource.of("texts", first -> IntStream.range((int) first, lengths.length)
+            StreamSource texts = StreamSource.of("texts", first -> IntStream.range((int) first, lengths.length)
                     .mapToObj(d -> MemorySegment.ofArray((" " + (char) ('a' + d)).repeat(lengths[d] - 1)
                             .getBytes(StandardCharsets.UTF_8))).iterator());
             PackedSource source = new PackedSource(TokenDocumentSource.of(texts, RecordText.WHOLE, tokenizer), capacity,

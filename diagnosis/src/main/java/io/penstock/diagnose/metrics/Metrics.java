@@ -13,7 +13,7 @@ import io.penstock.diagnose.metrics.Metric.Unit;
 import io.penstock.loader.DeviceLoader;
 import io.penstock.loader.LoaderMemory;
 import io.penstock.stream.PartitionReader;
-import io.penstock.stream.StreamStatus;
+import io.penstock.stream.StreamDataset;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport;
@@ -238,10 +238,11 @@ public record Metrics(List<Metric> all) {
      * @param stream for example {@code dataset::status}
      * @return views of its status; numbers that the source does not know are NaN
      */
-    public static Metrics of(String name, Supplier<StreamStatus> stream) {
+    public static Metrics of(String name, Supplier<StreamDataset.Status> stream) {
         List<Metric> list = new ArrayList<>();
-        Of<StreamStatus> status = new Of<>(list, stream);
-        status.count("stream_reread", "Records that a resumed run has read again.", StreamStatus::rereadRecords);
+        Of<StreamDataset.Status> status = new Of<>(list, stream);
+        status.count("stream_reread", "Records that a resumed run has read again.",
+                StreamDataset.Status::rereadRecords);
         for (String partition : stream.get().partitions().keySet()) {
             status.gauge("stream_lag", Unit.NONE, "What the partition has that was not read: records, or bytes of a"
                     + " file.", s -> known(lag(s, partition).behind()), "partition", partition);
@@ -254,7 +255,7 @@ public record Metrics(List<Metric> all) {
         return new Metrics(list).labeled("loader", name);
     }
 
-    private static PartitionReader.Lag lag(StreamStatus status, String partition) {
+    private static PartitionReader.Lag lag(StreamDataset.Status status, String partition) {
         return status.partitions().getOrDefault(partition, PartitionReader.Lag.UNKNOWN);
     }
 

@@ -31,7 +31,7 @@ public final class ArrowProvider implements StoreProvider {
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
         return candidate.isFile() && candidate.nameEndsWith(".arrow", ".arrows", ".feather")
-                || !candidate.filesEnding(ArrowFiles.ENDING).isEmpty()
+                || candidate.holdsEnding(ArrowFiles.ENDING)
                 || candidate.isFolder() && Partitions.isPartitioned(candidate.path(), ArrowFiles.ENDING);
     }
 

@@ -28,6 +28,8 @@ abstract class BlockDecoder {
     private int copied;
     private int rows;
     private long textAt;
+    /** Whether texts are copied because the file does not stay open. */
+    private boolean copiesTexts;
 
     BlockDecoder(RowLayout layout) {
         this.layout = layout;
@@ -36,6 +38,7 @@ abstract class BlockDecoder {
     /** Decodes a block and appends it to a copy. */
     DecodedSpill.Place decode(TextFile file, RowBlocks index, int block, DecodedSpill copy) throws IOException {
         int length = load(file, index, block);
+        copiesTexts = !file.isKept();
         rows = (int) index.rows().length(block);
         copied = 0;
         int bytes = Math.multiplyExact(rows, layout.rowBytes);
@@ -50,7 +53,7 @@ abstract class BlockDecoder {
         }
         int found = decodeRows(length, rows);
         if (found != rows) {
-            file.stored().checkUnchanged();
+            file.checkUnchanged();
             throw new MalformedStoreException(file.location(), textAt, found + " rows", rows
                     + ", as its index says (was it written while it was open?)");
         }
@@ -241,7 +244,8 @@ abstract class BlockDecoder {
                     bad(target, row);
                     return;
                 }
-                LONGS.set(out, place(target, row), isCopied ? ~copyOf(bytes, from, to) : textAt + from);
+                LONGS.set(out, place(target, row), isCopied || copiesTexts
+                        ? ~copyOf(bytes, from, to) : textAt + from);
                 INTS.set(out, place(target, row) + Long.BYTES, to - from);
             }
         }

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  * (Clinger 1990); the others are a product of 128 bits (Lemire 2021, "Number parsing at a gigabyte per second"), and
  * the few that it leaves open go to the JDK. For one thread.
  *
- * <p>Bytes are read up to 8 behind the number, which must end before the array does.
+ * <p>Bytes are read up to 9 behind the number, which must end before the array does.
  */
 final class DecimalText {
 
@@ -21,11 +21,14 @@ final class DecimalText {
     private static final int MAX_EXACT_DIGITS = 18;
     private static final int MAX_EXPONENT = 99_999;
     private static final long MAX_EXACT_DOUBLE = 1L << 53;
+    private static final long MAX_EXACT_FLOAT = 1L << 24;
     private static final int LEAST_POWER = -342;
     private static final int MOST_POWER = 308;
     private static final int EXACT_POWERS = 22;
+    private static final int EXACT_FLOAT_POWERS = 10;
     private static final long[] SMALL_POWERS = {1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000};
     private static final double[] POWERS = new double[EXACT_POWERS + 1];
+    private static final float[] FLOAT_POWERS = new float[EXACT_FLOAT_POWERS + 1];
     /** The first 128 bits of each power of ten, the higher 64 first. */
     private static final long[] LEADING_BITS = new long[2 * (MOST_POWER - LEAST_POWER + 1)];
 
@@ -33,6 +36,9 @@ final class DecimalText {
         POWERS[0] = 1;
         for (int i = 1; i <= EXACT_POWERS; i++) {
             POWERS[i] = 10 * POWERS[i - 1];
+        }
+        for (int i = 0; i <= EXACT_FLOAT_POWERS; i++) {
+            FLOAT_POWERS[i] = (float) POWERS[i];
         }
         BigInteger five = BigInteger.valueOf(5);
         for (int q = LEAST_POWER; q <= MOST_POWER; q++) {
@@ -51,7 +57,8 @@ final class DecimalText {
     private int from;
     private int end;
     private int decimal;
-    private boolean isNegative;
+    /** 1 behind a minus, otherwise 0. */
+    private int negative;
     private boolean isReal;
     /** All digits, as far as they are 18; {@code isExact} tells whether they are. */
     private long digits;
@@ -65,43 +72,49 @@ final class DecimalText {
      * @return the first byte behind it; -1 if no number begins here
      */
     int read(byte[] bytes, int at, int decimalPoint) {
-        int p = at;
-        byte sign = bytes[p];
-        isNegative = sign == '-';
-        if (isNegative || sign == '+') {
-            p++;
-        }
-        int first = p;
-        long word = (long) WORDS.get(bytes, p);
-        int run = digitsOf(word);
-        long value = valueOf(word << Byte.SIZE << 7 * Byte.SIZE - Byte.SIZE * run);
-        p += run;
-        if (run == Long.BYTES - 1) {
-            int digit = bytes[p] - '0';
-            while (digit >= 0 && digit <= 9) {
+        // Without branches: which sign comes next is not predicted.
+        int behindPlus = bytes[at] - '+';
+        int noSign = behindPlus & ~('-' - '+');
+        int signs = (noSign | -noSign) >>> Integer.SIZE - 1 ^ 1;
+        negative = behindPlus >>> 1 & signs;
+        int first = at + signs;
+        long word = (long) WORDS.get(bytes, first);
+        long others = othersOf(word);
+        int run = Long.numberOfTrailingZeros(others) >>> 3;
+        int points = ((int) (word >>> Byte.SIZE * run) & 0xFF ^ decimalPoint) - 1 >>> Integer.SIZE - 1;
+        int stop = Long.numberOfTrailingZeros(others & others - points) >>> 3;
+        int p = first + stop;
+        int count = stop - points;
+        boolean real = points != 0;
+        int exponent;
+        long value;
+        if (count < Long.BYTES && !isDigit(bytes[p])) {
+            // Most numbers: up to 7 digits in one word, out of which the point is taken.
+            long before = (1L << Byte.SIZE * run) - 1;
+            long packed = word & before | word >>> Byte.SIZE & ~before;
+            value = valueOf(packed << Byte.SIZE << 7 * Byte.SIZE - Byte.SIZE * count);
+            exponent = run - count;
+        } else {
+            value = 0;
+            p = first;
+            for (int digit = bytes[p] - '0'; digit >= 0 && digit <= 9; digit = bytes[++p] - '0') {
                 value = 10 * value + digit;
-                digit = bytes[++p] - '0';
             }
-        }
-        int count = p - first;
-        int exponent = 0;
-        boolean real = false;
-        if (bytes[p] == decimalPoint) {
-            real = true;
-            int fraction = ++p;
-            word = (long) WORDS.get(bytes, p);
-            run = digitsOf(word);
-            value = value * SMALL_POWERS[run] + valueOf(word << Byte.SIZE << 7 * Byte.SIZE - Byte.SIZE * run);
-            p += run;
-            if (run == Long.BYTES - 1) {
-                int digit = bytes[p] - '0';
-                while (digit >= 0 && digit <= 9) {
+            count = p - first;
+            exponent = 0;
+            real = bytes[p] == decimalPoint;
+            if (real) {
+                int fraction = ++p;
+                word = (long) WORDS.get(bytes, p);
+                run = Math.min(7, Long.numberOfTrailingZeros(othersOf(word)) >>> 3);
+                value = value * SMALL_POWERS[run] + valueOf(word << Byte.SIZE << 7 * Byte.SIZE - Byte.SIZE * run);
+                p += run;
+                for (int digit = bytes[p] - '0'; digit >= 0 && digit <= 9; digit = bytes[++p] - '0') {
                     value = 10 * value + digit;
-                    digit = bytes[++p] - '0';
                 }
+                exponent = fraction - p;
+                count += p - fraction;
             }
-            exponent = fraction - p;
-            count += p - fraction;
         }
         if (count == 0) {
             return -1;
@@ -149,11 +162,14 @@ final class DecimalText {
         return count <= MAX_EXACT_DIGITS;
     }
 
-    /** Returns how many digits a word begins with, but 7 at most. */
-    private static int digitsOf(long word) {
+    private static boolean isDigit(byte value) {
+        return Integer.compareUnsigned(value - '0', 9) <= 0;
+    }
+
+    /** Returns the high bit of each byte of a word that is no digit. */
+    private static long othersOf(long word) {
         long values = word ^ 0x3030303030303030L;
-        long others = ((values & 0x7F7F7F7F7F7F7F7FL) + 0x7676767676767676L | values) & 0x8080808080808080L;
-        return Long.numberOfTrailingZeros(others | 1L << 63) >>> 3;
+        return ((values & 0x7F7F7F7F7F7F7F7FL) + 0x7676767676767676L | values) & 0x8080808080808080L;
     }
 
     /** Returns the value of eight digits, or of fewer behind bytes of zero. */
@@ -183,7 +199,7 @@ final class DecimalText {
 
     /** Returns the last number if {@link #isLong} said that it is one. */
     long longValue() {
-        return isNegative ? -digits : digits;
+        return (digits ^ -negative) + negative;
     }
 
     /** Returns the double nearest to the last number. */
@@ -202,11 +218,15 @@ final class DecimalText {
                 return Double.parseDouble(text(bytes));
             }
         }
-        return isNegative ? -value : value;
+        return Double.longBitsToDouble(Double.doubleToRawLongBits(value) ^ (long) negative << Long.SIZE - 1);
     }
 
     /** Returns the float nearest to the last number. */
     float floatValue(byte[] bytes) {
+        if (digits <= MAX_EXACT_FLOAT && power <= 0 && power >= -EXACT_FLOAT_POWERS && isExact) {
+            float value = (float) digits / FLOAT_POWERS[-power];
+            return Float.intBitsToFloat(Float.floatToRawIntBits(value) ^ negative << Integer.SIZE - 1);
+        }
         double value = doubleValue(bytes);
         // A double between two floats, in their middle, may have been rounded to there.
         boolean isMiddle = (Double.doubleToRawLongBits(value) & 0x1FFFFFFF) == 0x10000000;

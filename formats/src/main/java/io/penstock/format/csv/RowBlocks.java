@@ -70,7 +70,7 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
     }
 
     private static boolean isWorthAFile(TextFile text) {
-        return text.stored().byteSize() >= (text.isPacked() ? WORTH_A_FILE_BYTES_PACKED : WORTH_A_FILE_BYTES);
+        return text.storedBytes() >= (text.isPacked() ? WORTH_A_FILE_BYTES_PACKED : WORTH_A_FILE_BYTES);
     }
 
     /** Reads the index beside a file, or builds and writes it. */
@@ -117,7 +117,7 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
         }
         JsonFields json = JsonFields.parse(Arrays.copyOfRange(bytes, HEADER_BYTES, HEADER_BYTES + jsonBytes),
                 "an index of rows");
-        if (json.whole("bytes") != text.stored().byteSize() || json.whole("mtime") != text.mtimeNanos()
+        if (json.whole("bytes") != text.storedBytes() || json.whole("mtime") != text.mtimeNanos()
                 || !json.text("content").equals(text.content()) || !json.text("options").equals(options)) {
             return null;
         }
@@ -177,7 +177,7 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
     }
 
     private byte[] bytes(TextFile text, String options) {
-        Map<String, @Nullable Object> description = Json.members("bytes", text.stored().byteSize(), "mtime",
+        Map<String, @Nullable Object> description = Json.members("bytes", text.storedBytes(), "mtime",
                 text.mtimeNanos(), "content", text.content(), "options", options, "text_bytes", text.byteSize(),
                 "names", names, "delimiter", String.valueOf(delimiter), "found",
                 Arrays.stream(found).boxed().toList(), "categories",

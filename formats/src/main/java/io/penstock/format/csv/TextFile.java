@@ -9,9 +9,15 @@ import io.penstock.error.CodecException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
 import io.penstock.format.Fingerprint;
+import io.penstock.format.table.OpenFiles;
+import io.penstock.internal.Scratch;
 import io.penstock.io.DecodeLimit;
+import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
+import io.penstock.io.ReadMode;
+import io.penstock.io.Span;
+import io.penstock.io.SpanReader;
 import io.penstock.io.publish.UnnamedFile;
 import io.penstock.store.Candidate;
 import java.io.IOException;
@@ -20,21 +26,61 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of a text file: of a plain one, its mapping; of one that is packed by gzip or zstd, an unnamed copy that is
- * decoded once, when a byte of it is first needed. Thread-safe.
+ * decoded once, when a byte of it is first needed. Of a table of many files only those that were used last are open; a
+ * file that is opened again must be the one that it was. Thread-safe.
  */
 final class TextFile implements AutoCloseable {
+
+    /** A table of more files closes those that were not used for long. */
+    private static final int MOST_KEPT = 2048;
 
     private static final int COPY_BYTES = 1 << 20;
     private static final long LEAST_COPY_BYTES = 4 << 20;
     /** What a packed text usually expands to; a copy that turns out too small is made twice as large. */
     private static final long USUAL_RATIO = 8;
 
-    private final MappedFile stored;
+    /** So few or so many bytes are copied from the mapping. */
+    private static final int LEAST_CALL_BYTES = 16 << 10;
+    private static final int MOST_CALL_BYTES = 4 << 20;
+
+    /** Reads by calls, for one thread at a time: the faults of a mapping cost more than the copy. */
+    private static final class Calls implements AutoCloseable {
+
+        private final SpanReader reader = new SpanReader(ReadMode.PREAD);
+        private final Scratch memory = new Scratch();
+        private final Span span = new Span();
+
+        void read(MappedFile file, long at, byte[] into, int bytes) {
+            MemorySegment read = memory.of(bytes);
+            span.set(file, at, bytes);
+            reader.copy(span, read, 0);
+            MemorySegment.copy(read, JAVA_BYTE, 0, into, 0, bytes);
+        }
+
+        @Override
+        public void close() {
+            reader.close();
+            memory.close();
+        }
+    }
+
+    /** Null if the files of the table are all kept open. */
+    private final @Nullable OpenFiles<TextFile> open;
+    private final Location location;
+    private final long storedBytes;
+    private final String version;
+    private final boolean isRemote;
+    /** Written under the lock of this: the open file, and how many read it. */
+    private volatile @Nullable MappedFile stored;
+    private int users;
+    private final ConcurrentLinkedQueue<Calls> calls = new ConcurrentLinkedQueue<>();
     private final Compression compression;
     private final DecodeLimit limit;
     private final long mtimeNanos;
@@ -42,9 +88,15 @@ final class TextFile implements AutoCloseable {
     private volatile @Nullable UnnamedFile copy;
     /** The size of the text; negative if it is packed and was not decoded yet. */
     private volatile long byteSize;
-    private boolean closed;
+    private volatile boolean closed;
 
-    private TextFile(MappedFile stored, Compression compression, DecodeLimit limit) throws IOException {
+    private TextFile(MappedFile stored, Compression compression, DecodeLimit limit,
+            @Nullable OpenFiles<TextFile> open) throws IOException {
+        this.open = open;
+        this.location = stored.location();
+        this.storedBytes = stored.byteSize();
+        this.version = stored.version();
+        this.isRemote = stored.isRemote();
         this.stored = stored;
         this.compression = compression;
         this.limit = limit;
@@ -54,11 +106,19 @@ final class TextFile implements AutoCloseable {
         this.byteSize = compression == Compression.NONE ? stored.byteSize() : -1;
     }
 
-    static TextFile open(Location location, DecodeLimit limit) throws IOException {
+    /** Returns the list of a table of so many files; null if it keeps all open. */
+    static @Nullable OpenFiles<TextFile> openFiles(int count) {
+        return count <= MOST_KEPT ? null : new OpenFiles<>(TextFile::rest);
+    }
+
+    static TextFile open(Location location, DecodeLimit limit, @Nullable OpenFiles<TextFile> open)
+            throws IOException {
         Compression compression = Compression.of(location.name(), Candidate.headOf(location));
         MappedFile stored = location.open();
         try {
-            return new TextFile(stored, compression, limit);
+            TextFile file = new TextFile(stored, compression, limit, open);
+            file.used();
+            return file;
         } catch (Throwable t) {
             stored.close();
             throw t;
@@ -66,11 +126,85 @@ final class TextFile implements AutoCloseable {
     }
 
     Location location() {
-        return stored.location();
+        return location;
     }
 
-    MappedFile stored() {
-        return stored;
+    /** Returns the size of the file as it is stored. */
+    long storedBytes() {
+        return storedBytes;
+    }
+
+    /** Tells whether spans of the file stay valid until it is closed. */
+    boolean isKept() {
+        return open == null || isRemote;
+    }
+
+    /** Adds the file to a fingerprint. */
+    void addTo(Fingerprint sample) {
+        MappedFile file = acquire();
+        try {
+            sample.add(file);
+        } finally {
+            release();
+        }
+    }
+
+    /** Returns the file as it is stored, which stays open until {@link #release} is called as often. */
+    MappedFile acquire() {
+        MappedFile found;
+        synchronized (this) {
+            MappedFile there = stored;
+            found = there == null ? openAgain() : there;
+            stored = found;
+            users++;
+        }
+        used();
+        return found;
+    }
+
+    private void used() {
+        if (open != null && !isRemote) {
+            open.used(this);
+        }
+    }
+
+    synchronized void release() {
+        users--;
+    }
+
+    void checkUnchanged() {
+        MappedFile file = acquire();
+        try {
+            file.checkUnchanged();
+        } finally {
+            release();
+        }
+    }
+
+    private MappedFile openAgain() {
+        if (closed) {
+            throw new IllegalStateException(location + ": the store is closed");
+        }
+        try {
+            FileInfo now = location.infoNow();
+            if (now.kind() != FileInfo.EntryKind.FILE || !now.version().equals(version)) {
+                throw new MalformedStoreException(location, now.kind() == FileInfo.EntryKind.FILE ? "found version "
+                        + now.version() : "found no such file", "the file that it was when the store was opened ("
+                        + version + ")");
+            }
+            return location.open();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Closes the file if nobody reads it; tells whether it is closed. */
+    private synchronized boolean rest() {
+        if (users > 0) {
+            return false;
+        }
+        closeAll();
+        return true;
     }
 
     boolean isPacked() {
@@ -97,20 +231,25 @@ final class TextFile implements AutoCloseable {
     /** Returns the size of the text. */
     long byteSize() {
         if (byteSize < 0) {
-            file();
+            acquire();
+            try {
+                file();
+            } finally {
+                release();
+            }
         }
         return byteSize;
     }
 
     /** Returns the most bytes that the text may have. */
     long maxBytes() {
-        return isPacked() ? limit.of(stored.byteSize()) : stored.byteSize();
+        return isPacked() ? limit.of(storedBytes) : storedBytes;
     }
 
-    /** Returns the text; the file may be longer than it. */
+    /** Returns the text of a file that is kept, or was acquired; the file may be longer than it. */
     MappedFile file() {
         if (!isPacked()) {
-            return stored;
+            return Objects.requireNonNull(stored);
         }
         UnnamedFile there = copy;
         return there != null ? there.mapped() : decodeOnce();
@@ -127,7 +266,7 @@ final class TextFile implements AutoCloseable {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            stored.checkUnchanged();
+            Objects.requireNonNull(stored).checkUnchanged();
             copy = decoded;
         }
         return decoded.mapped();
@@ -136,9 +275,9 @@ final class TextFile implements AutoCloseable {
     private UnnamedFile decode() throws IOException {
         long expected = byteSize;
         long room = expected >= 0 ? expected
-                : Math.max(LEAST_COPY_BYTES, Math.min(maxBytes(), USUAL_RATIO * stored.byteSize()));
+                : Math.max(LEAST_COPY_BYTES, Math.min(maxBytes(), USUAL_RATIO * storedBytes));
         UnnamedFile target = UnnamedFile.create(location(), room);
-        try (InputStream in = compression.open(location(), location().newInputStream(), stored.byteSize(), limit)) {
+        try (InputStream in = compression.open(location(), location().newInputStream(), storedBytes, limit)) {
             byte[] chunk = new byte[COPY_BYTES];
             long bytes = 0;
             for (int read = in.read(chunk); read > 0; read = in.read(chunk)) {
@@ -184,8 +323,29 @@ final class TextFile implements AutoCloseable {
 
     /** Copies bytes of the text; an error names the file if it has changed. */
     void read(long at, byte[] into, int bytes) {
-        MappedFile file = file();
+        acquire();
+        try {
+            read(file(), at, into, bytes);
+        } finally {
+            release();
+        }
+    }
+
+    private void read(MappedFile file, long at, byte[] into, int bytes) {
         MemorySegment part = file.range(at, bytes);
+        if (!file.isRemote() && bytes >= LEAST_CALL_BYTES && bytes <= MOST_CALL_BYTES) {
+            Calls found = calls.poll();
+            Calls by = found == null ? new Calls() : found;
+            try {
+                by.read(file, at, into, bytes);
+            } finally {
+                calls.add(by);
+                if (closed) {
+                    closeCalls();
+                }
+            }
+            return;
+        }
         file.reading(() -> {
             MemorySegment.copy(part, JAVA_BYTE, 0, into, 0, bytes);
             return part;
@@ -206,10 +366,27 @@ final class TextFile implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
+        closeAll();
+    }
+
+    private synchronized void closeAll() {
         UnnamedFile decoded = copy;
+        copy = null;
         if (decoded != null) {
             decoded.close();
         }
-        stored.close();
+        closeCalls();
+        MappedFile file = stored;
+        if (file != null) {
+            file.close();
+            // A file of a closed table stays, so that its spans say that it is closed.
+            stored = closed ? file : null;
+        }
+    }
+
+    private void closeCalls() {
+        for (Calls by = calls.poll(); by != null; by = calls.poll()) {
+            by.close();
+        }
     }
 }

@@ -7,11 +7,13 @@ import io.penstock.format.MissingValue;
 import io.penstock.format.csv.RowLayout.Cell;
 import io.penstock.format.table.ColumnBlock;
 import io.penstock.format.table.DecodedOnce;
+import io.penstock.format.table.OpenFiles;
 import io.penstock.format.table.Partitions;
 import io.penstock.format.table.TableInspection;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
+import io.penstock.io.MappedFile;
 import io.penstock.io.Span;
 import io.penstock.io.publish.DecodedSpill;
 import io.penstock.json.Json;
@@ -29,6 +31,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -107,7 +110,7 @@ public final class TextTable implements RecordStore {
         }
     }
 
-    /** A file of the table. */
+    /** A file of the table; those with the same columns share the decoders that are idle. */
     private record Part(TextFile text, RowBlocks index, int firstBlock, ConcurrentLinkedQueue<BlockDecoder> decoders) {
     }
 
@@ -151,7 +154,18 @@ public final class TextTable implements RecordStore {
             Part part = parts.get(partOfBlock[block]);
             return part.index.rows().length(block - part.firstBlock);
         });
-        this.blocks = new DecodedOnce<>(count, block -> parts.get(partOfBlock[block]).text.stored(), this::decode);
+        this.blocks = new DecodedOnce<>(count, new DecodedOnce.Files() {
+
+            @Override
+            public MappedFile acquire(int block) {
+                return parts.get(partOfBlock[block]).text.acquire();
+            }
+
+            @Override
+            public void release(int block) {
+                parts.get(partOfBlock[block]).text.release();
+            }
+        }, this::decode);
         this.copy = new DecodedSpill(path);
     }
 
@@ -216,17 +230,20 @@ public final class TextTable implements RecordStore {
             throw new MalformedStoreException(path, "a folder", "only files of one of " + kind.endings + " in it");
         }
         Partitions.Files files = Partitions.Files.of(path, ending, _ -> "", member);
+        OpenFiles<TextFile> open = TextFile.openFiles(files.locations().size());
+        Map<List<Object>, ConcurrentLinkedQueue<BlockDecoder>> decoders = new HashMap<>();
         List<Part> parts = new ArrayList<>();
         int blocks = 0;
         try {
             for (Location file : files.locations()) {
-                TextFile text = TextFile.open(file, limit);
+                TextFile text = TextFile.open(file, limit, open);
                 try {
                     RowBlocks index = RowBlocks.of(text, kind.format + options.indexed(), () ->
                             kind == Kind.CSV ? CsvHeader.index(text, options, blockBytes)
                                     : new RowIndexer(text, blockBytes, JsonLineRows::new)
                                             .index(text.start(), 0, List.of(), ','));
-                    parts.add(new Part(text, index, blocks, new ConcurrentLinkedQueue<>()));
+                    parts.add(new Part(text, index, blocks, decoders.computeIfAbsent(
+                            List.of(index.names(), index.delimiter()), _ -> new ConcurrentLinkedQueue<>())));
                     blocks = Math.addExact(blocks, index.blocks());
                 } catch (UncheckedIOException e) {
                     text.close();
@@ -453,7 +470,7 @@ public final class TextTable implements RecordStore {
     @Override
     public Inspection inspect(Inspection.Depth depth, Progress progress) {
         Map<String, @Nullable Object> table = TableInspection.of(this, null, storedTypes, depth.digests(), progress,
-                parts.stream().mapToLong(part -> part.text.stored().byteSize()).sum());
+                parts.stream().mapToLong(part -> part.text.storedBytes()).sum());
         Map<String, @Nullable Object> categories = new LinkedHashMap<>();
         layout.categories.forEach((name, texts) -> categories.put(name, texts.size()));
         Map<String, @Nullable Object> text = Json.members("packed", parts.stream().anyMatch(part ->
@@ -472,7 +489,7 @@ public final class TextTable implements RecordStore {
     public String fingerprint() {
         if (fingerprint == null) {
             Fingerprint sample = new Fingerprint();
-            parts.forEach(part -> sample.add(part.text.stored()));
+            parts.forEach(part -> part.text.addTo(sample));
             partitions.addTo(sample);
             sample.add(MemorySegment.ofArray((options.indexed() + layout.targets.values().stream().flatMap(List::stream)
                     .map(target -> target.column() + target.type() + target.missing() + target.before())

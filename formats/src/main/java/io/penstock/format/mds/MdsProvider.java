@@ -31,7 +31,7 @@ public final class MdsProvider implements StoreProvider {
 
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
-        return candidate.holds(MdsStore.INDEX_NAME) && !candidate.filesEnding(".mds").isEmpty()
+        return candidate.holds(MdsStore.INDEX_NAME) && candidate.holdsEnding(".mds")
                 || candidate.isFile() && candidate.name().equals(MdsStore.INDEX_NAME);
     }
 

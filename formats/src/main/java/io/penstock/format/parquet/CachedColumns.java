@@ -13,6 +13,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -31,6 +34,15 @@ final class CachedColumns implements AutoCloseable {
     /** The pieces of a column are looked up by so many records at least, and in an array of at most so many entries. */
     private static final int LEAST_SHIFT = 7;
     private static final int MOST_SPANS_BITS = 18;
+    /** Of a place in a decoded file, the low bits are the byte, the others the number of the file. */
+    private static final int FILE_SHIFT = 48;
+    private static final long PLACE = (1L << FILE_SHIFT) - 1;
+    private static final int MOST_FILES = 1 << Long.SIZE - 1 - FILE_SHIFT;
+    private static final int MOST_AT_ONCE = 4096;
+    private static final int FEWER_AT_ONCE = 8;
+    private static final int MOST_ATTEMPTS = 6;
+    /** One of so many values that are gathered is counted, as so many uses. */
+    private static final int USES = 32;
 
     /** What a chunk is decoded from. */
     record Source(ParquetFiles files, ParquetPart part, ParquetColumn column, int group) {
@@ -49,6 +61,69 @@ final class CachedColumns implements AutoCloseable {
     private record Chunk(Source source, ChunkPages pages, Piece[] pieces) {
     }
 
+    /**
+     * A column's pieces for each {@code 1 << shift} records, if one piece has all of them and is decoded. Written under
+     * the cache's lock, and read without order: see {@link DecodedCache.Decoder#placed}.
+     */
+    private static final class Spans {
+
+        private static final VarHandle BASES = MethodHandles.arrayElementVarHandle(long[].class);
+
+        private final @Nullable Piece[] pieces;
+        /** Where record 0 of the store would be, if the values of a piece have one size; negative if not. */
+        private final long[] bases;
+        /** How many values are located before they are copied; races do no harm. */
+        private int atOnce = MOST_AT_ONCE;
+        /** The size of the values in all that have a base; 0 if none has. */
+        private long width;
+
+        Spans(int count) {
+            pieces = new Piece[count];
+            bases = new long[count];
+            Arrays.fill(bases, Long.MIN_VALUE);
+        }
+
+        void set(int first, int end, Piece piece, long base, long bytes) {
+            if (width == 0 && bytes > 0) {
+                width = bytes;
+            }
+            long known = width == bytes ? base : Long.MIN_VALUE;
+            for (int i = first; i < end; i++) {
+                BASES.setRelease(bases, i, known);
+                pieces[i] = piece;
+            }
+        }
+
+        void forget(int first, int end) {
+            for (int i = first; i < end; i++) {
+                bases[i] = Long.MIN_VALUE;
+            }
+        }
+
+        /**
+         * Finds places in a short loop without a branch that depends on them; a piece without a base gives a negative
+         * one.
+         *
+         * @param size how many records there are
+         * @param places receives them, then the numbers of those that are negative
+         * @return how many are negative
+         */
+        int places(long[] records, int first, int count, long size, int shift, long bytes, long[] places) {
+            long[] known = bases;
+            boolean isKnown = width == bytes;
+            int missing = 0;
+            for (int i = 0; i < count; i++) {
+                long record = records[first + i];
+                long place = isKnown && Long.compareUnsigned(record, size) < 0
+                        ? known[(int) (record >>> shift)] + record * bytes : -1;
+                places[i] = place;
+                places[count + missing] = i;
+                missing += (int) (place >>> Long.SIZE - 1);
+            }
+            return missing;
+        }
+    }
+
     private final Sources sources;
     private final DecodeLimit limit;
     private final DecodedCache cache;
@@ -56,12 +131,11 @@ final class CachedColumns implements AutoCloseable {
     private final PrefixSums groups;
     private final int columns;
     private final AtomicReferenceArray<@Nullable Chunk> chunks;
-    /**
-     * For each column, and each {@code 1 << shift} records, the piece that has them, if one has all and was used.
-     * Written without order: of a piece a reader uses final fields, and others only after its block's version.
-     */
-    private final AtomicReferenceArray<@Nullable Piece @Nullable []> pieces;
+    /** For each column that is gathered. */
+    private final AtomicReferenceArray<@Nullable Spans> spans;
     private final int shift;
+    /** The files of decoded pieces, by their numbers; replaced by a longer array, under this object's lock. */
+    private volatile MappedFile[] files = {};
     private final ConcurrentLinkedQueue<DecodeBuffers> pool = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
 
@@ -79,7 +153,7 @@ final class CachedColumns implements AutoCloseable {
         this.groups = groups;
         this.columns = columns;
         this.chunks = new AtomicReferenceArray<>(groups.runs() * columns);
-        this.pieces = new AtomicReferenceArray<>(columns);
+        this.spans = new AtomicReferenceArray<>(columns);
         this.shift = Math.max(LEAST_SHIFT, Long.SIZE - MOST_SPANS_BITS - Long.numberOfLeadingZeros(groups.total()));
     }
 
@@ -114,70 +188,91 @@ final class CachedColumns implements AutoCloseable {
      * Copies values of one size to consecutive places: finds the places of some, then reads all of these, so that the
      * CPU waits for them together.
      *
-     * @param scratch of any length: how many places are found at once
+     * @param scratch twice as many longs as places are found at once
      * @return false if a value is missing, has another size, or is not in reach; then nothing is known of the target
      */
     boolean gather(int column, long[] records, int count, long valueBytes, MemorySegment target, long targetOffset,
             long[] scratch) {
-        long size = groups.total();
         if (count == 0) {
             return true;
         }
-        @Nullable Piece[] near = pieces(column);
-        for (int done = 0, attempts = 0; done < count; attempts++) {
-            int some = Math.min(scratch.length, count - done);
+        if (scratch.length < 2) {
+            return false;
+        }
+        Spans near = spans(column);
+        for (int done = 0, attempts = 0; done < count;) {
+            int some = Math.min(Math.min(scratch.length / 2, near.atOnce), count - done);
             long drops = cache.drops();
-            MappedFile file = null;
-            for (int i = 0; i < some; i++) {
-                long record = records[done + i];
-                if (record < 0 || record >= size) {
-                    return false;
-                }
-                Piece piece = near[(int) (record >>> shift)];
-                if (piece == null) {
-                    piece = find(column, record, near);
-                    if (piece == null) {
-                        return false;
-                    }
-                }
-                int _ = piece.block.use();
-                if (piece.file != file) {
-                    if (file != null) {
-                        return false;
-                    }
-                    file = piece.file;
-                }
-                long place = piece.evenBytes == valueBytes ? piece.evenBase + record * valueBytes
-                        : piece.placeOf(record, valueBytes);
-                if (place < 0) {
-                    return false;
-                }
-                scratch[i] = place;
+            MappedFile file = places(near, column, records, done, some, valueBytes, scratch);
+            if (file == null) {
+                return false;
             }
-            copy(Objects.requireNonNull(file).mapping(), scratch, some, valueBytes, target,
-                    targetOffset + done * valueBytes);
+            copy(file.mapping(), scratch, some, valueBytes, target, targetOffset + done * valueBytes);
             if (cache.drops() == drops) {
                 done += some;
-                attempts = -1;
-            } else if (attempts > 0) {
+                attempts = 0;
+                near.atOnce = Math.min(MOST_AT_ONCE, 2 * near.atOnce);
+            } else if (++attempts > MOST_ATTEMPTS) {
                 return false;
+            } else {
+                // Their pages may be more than fit in memory.
+                near.atOnce = Math.max(1, some / FEWER_AT_ONCE);
             }
         }
         return true;
     }
 
-    private @Nullable Piece[] pieces(int column) {
-        @Nullable Piece[] found = pieces.getAcquire(column);
-        if (found == null) {
-            @Nullable Piece[] made = new Piece[(int) (groups.total() - 1 >>> shift) + 1];
-            found = pieces.compareAndExchange(column, null, made);
-            found = found == null ? made : found;
+    /** Finds the places of values; returns the file that has all, or null as {@link #gather} returns false. */
+    private @Nullable MappedFile places(Spans near, int column, long[] records, int first, int count,
+            long valueBytes, long[] places) {
+        int missing = near.places(records, first, count, groups.total(), shift, valueBytes, places);
+        for (int m = 0; m < missing; m++) {
+            int i = (int) places[count + m];
+            places[i] = find(near, column, records[first + i], valueBytes);
+            if (places[i] < 0) {
+                return null;
+            }
         }
-        return found;
+        long other = 0;
+        for (int i = 0; i < count; i++) {
+            other |= places[i] ^ places[0];
+        }
+        if (other >>> FILE_SHIFT != 0) {
+            return null;
+        }
+        for (int i = (int) records[first] & USES - 1; i < count; i += USES) {
+            Piece piece = near.pieces[(int) (records[first + i] >>> shift)];
+            if (piece != null) {
+                piece.block.countUses(USES);
+            }
+        }
+        // What follows reads what was written before the bases were.
+        VarHandle.acquireFence();
+        return files[(int) (places[0] >>> FILE_SHIFT)];
     }
 
-    /** Finds the piece of a record, by its row group; null if the file has no value of the column. */
-    private @Nullable Piece find(int column, long record, @Nullable Piece[] near) {
+    /** Returns where a value is, as {@link Spans#bases} has it, decoding its piece if needed; -1 if it has no place. */
+    private long find(Spans near, int column, long record, long valueBytes) {
+        if (Long.compareUnsigned(record, groups.total()) >= 0) {
+            return -1;
+        }
+        int span = (int) (record >>> shift);
+        Piece known = near.pieces[span];
+        Piece piece = known == null ? pieceOf(column, record) : known;
+        if (piece == null) {
+            return -1;
+        }
+        int _ = piece.block.use();
+        if (known == null && span >= piece.firstSpan() && span < piece.endSpan()) {
+            // It was decoded before the column was gathered for the first time.
+            piece.block.tell();
+        }
+        long place = piece.placeOf(record, valueBytes);
+        return place < 0 ? -1 : (long) piece.fileNumber << FILE_SHIFT | place;
+    }
+
+    /** Returns the piece of a record, by its row group; null if the file has no value of the column. */
+    private @Nullable Piece pieceOf(int column, long record) {
         int group = groups.runOf(record);
         int number = group * columns + column;
         Chunk chunk = chunks.getAcquire(number);
@@ -187,30 +282,39 @@ final class CachedColumns implements AutoCloseable {
             }
             chunk = open(number);
         }
-        Piece piece = chunk.pieces[chunk.pages.pieceOf(record - groups.start(group))];
-        long span = record >>> shift;
-        if (span << shift >= piece.firstRecord && (span + 1 << shift) <= piece.firstRecord + piece.rows) {
-            near[(int) span] = piece;
+        return chunk.pieces[chunk.pages.pieceOf(record - groups.start(group))];
+    }
+
+    private Spans spans(int column) {
+        Spans found = spans.getAcquire(column);
+        if (found == null) {
+            Spans made = new Spans((int) (groups.total() - 1 >>> shift) + 1);
+            found = spans.compareAndExchange(column, null, made);
+            found = found == null ? made : found;
         }
-        return piece;
+        return found;
     }
 
     private static void copy(MemorySegment from, long[] places, int count, long bytes, MemorySegment target, long at) {
         if (bytes == Long.BYTES) {
             for (int i = 0; i < count; i++) {
-                target.set(LittleEndian.I64, at + 8L * i, from.get(LittleEndian.I64, places[i]));
+                target.set(LittleEndian.I64, at + 8L * i, from.get(LittleEndian.I64, places[i] & PLACE));
             }
         } else if (bytes == Integer.BYTES) {
             for (int i = 0; i < count; i++) {
-                target.set(LittleEndian.I32, at + 4L * i, from.get(LittleEndian.I32, places[i]));
+                target.set(LittleEndian.I32, at + 4L * i, from.get(LittleEndian.I32, places[i] & PLACE));
+            }
+        } else if (bytes == Short.BYTES) {
+            for (int i = 0; i < count; i++) {
+                target.set(LittleEndian.I16, at + 2L * i, from.get(LittleEndian.I16, places[i] & PLACE));
             }
         } else if (bytes == 1) {
             for (int i = 0; i < count; i++) {
-                target.set(ValueLayout.JAVA_BYTE, at + i, from.get(ValueLayout.JAVA_BYTE, places[i]));
+                target.set(ValueLayout.JAVA_BYTE, at + i, from.get(ValueLayout.JAVA_BYTE, places[i] & PLACE));
             }
         } else {
             for (int i = 0; i < count; i++) {
-                MemorySegment.copy(from, places[i], target, at + bytes * i, bytes);
+                MemorySegment.copy(from, places[i] & PLACE, target, at + bytes * i, bytes);
             }
         }
     }
@@ -258,6 +362,17 @@ final class CachedColumns implements AutoCloseable {
         return found;
     }
 
+    private synchronized int fileNumber(MappedFile file) {
+        int number = Arrays.asList(files).indexOf(file);
+        if (number < 0 && files.length < MOST_FILES) {
+            number = files.length;
+            MappedFile[] more = Arrays.copyOf(files, number + 1);
+            more[number] = file;
+            files = more;
+        }
+        return number;
+    }
+
     private static ChunkPages pages(ParquetColumn column, MappedFile file, RowGroup group) {
         return switch (column) {
             case Flat flat -> ChunkPages.of(file, group.chunks().get(flat.leaf().index()), flat.leaf(), group.rows());
@@ -274,13 +389,14 @@ final class CachedColumns implements AutoCloseable {
         private final ColumnChunk.Range dictionary;
         private final ColumnChunk.Range bytes;
         private final boolean isWhole;
+        private final int column;
         private final long firstRecord;
         private final long rows;
         private final DecodedCache.Block block;
         /** Written once, before the block is there. */
         private volatile @Nullable ColumnBlock placed;
         /** Of what was decoded: its file; and if all have values of one size, that, and where record 0 would be. */
-        private @Nullable MappedFile file;
+        private int fileNumber = -1;
         private long evenBytes = -1;
         private long evenBase;
 
@@ -290,6 +406,7 @@ final class CachedColumns implements AutoCloseable {
             this.dictionary = pages.dictionary();
             this.bytes = pages.piece(index);
             this.isWhole = pages.count() == 1;
+            this.column = chunk % columns;
             this.rows = pages.rows(index);
             this.firstRecord = groups.start(chunk / columns) + pages.firstRow(index);
             this.block = cache.add(this);
@@ -298,6 +415,17 @@ final class CachedColumns implements AutoCloseable {
         /** Returns where the value of a record is in the file, if it was decoded; -1 if not of this size. */
         long placeOf(long record, long valueBytes) {
             return Objects.requireNonNull(placed).placeOf(record - firstRecord, valueBytes);
+        }
+
+        /** Returns the first span of records that are all in this piece. */
+        int firstSpan() {
+            return (int) (firstRecord + (1L << shift) - 1 >>> shift);
+        }
+
+        /** Returns the span behind the last one. */
+        int endSpan() {
+            long end = firstRecord + rows;
+            return (int) (end == groups.total() ? end + (1L << shift) - 1 >>> shift : end >>> shift);
         }
 
         @Override
@@ -329,17 +457,35 @@ final class CachedColumns implements AutoCloseable {
                             + " the file changed?");
                 }
                 if (placed == null) {
-                    file = decoded.place().file();
+                    fileNumber = fileNumber(decoded.place().file());
                     evenBytes = evenBytes(decoded);
                     evenBase = decoded.valuesAt() - firstRecord * evenBytes;
                     placed = decoded;
                 }
             } finally {
-                if (closed || buffers.byteSize() > MOST_POOLED_BYTES) {
+                if (buffers.byteSize() > MOST_POOLED_BYTES) {
                     buffers.close();
                 } else {
                     pool.add(buffers);
                 }
+                if (closed) {
+                    closePool();
+                }
+            }
+        }
+
+        /** {@inheritDoc} Then each span of records that are all in this piece has it. */
+        @Override
+        public void placed(boolean isThere) {
+            Spans near = spans.getAcquire(column);
+            if (near == null) {
+                return;
+            }
+            if (isThere) {
+                near.set(firstSpan(), endSpan(), this, fileNumber < 0 || evenBytes <= 0 ? Long.MIN_VALUE
+                        : ((long) fileNumber << FILE_SHIFT) + evenBase, evenBytes);
+            } else {
+                near.forget(firstSpan(), endSpan());
             }
         }
 
@@ -381,6 +527,10 @@ final class CachedColumns implements AutoCloseable {
         cache.close();
         closed = true;
         dictionaries.close();
+        closePool();
+    }
+
+    private void closePool() {
         for (DecodeBuffers buffers = pool.poll(); buffers != null; buffers = pool.poll()) {
             buffers.close();
         }

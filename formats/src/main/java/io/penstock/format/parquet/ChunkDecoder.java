@@ -116,6 +116,11 @@ final class ChunkDecoder implements AutoCloseable {
         }
         long at = states.reserve(count);
         MemorySegment flags = states.segment();
+        if (tiles.isFull()) {
+            flags.asSlice(at, count).fill(ColumnBlock.PRESENT);
+            states.advance(count);
+            return count;
+        }
         int present = 0;
         for (int i = 0; i < count; i++) {
             int level = definitions[i];

@@ -6,7 +6,6 @@ import io.penstock.io.ReadMode;
 import io.penstock.io.Span;
 import io.penstock.io.SpanReader;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /** The memory in which one thread decodes a column chunk: large buffers, which the next chunk uses again. */
 final class DecodeBuffers implements AutoCloseable {
@@ -24,8 +23,9 @@ final class DecodeBuffers implements AutoCloseable {
     final int[] repetitions = new int[Numbers.TILE];
     final long[] ends = new long[Numbers.TILE];
     final int[] indices = new int[Numbers.TILE];
-    private final NativeBuffer fetched = new NativeBuffer();
-    private @Nullable SpanReader reader;
+    private final NativeBuffer copied = new NativeBuffer();
+    private final SpanReader fetching = new SpanReader(ReadMode.AUTO);
+    private final SpanReader reading = new SpanReader(ReadMode.PREAD);
     private final Span span = new Span();
 
     /** Forgets what the buffers have. */
@@ -37,22 +37,20 @@ final class DecodeBuffers implements AutoCloseable {
         return this;
     }
 
-    /** Copies bytes of a remote file, which fetches them. */
-    MemorySegment fetched(MappedFile file, long offset, long bytes) {
-        fetched.truncate(0);
-        fetched.reserve(Math.max(1, bytes));
+    /** Reads bytes of a file, with undefined ones behind them; a remote file fetches them. */
+    MemorySegment copied(MappedFile file, long offset, long bytes, long slackBytes) {
+        copied.truncate(0);
+        copied.reserve(bytes + slackBytes);
         span.set(file, offset, bytes);
-        if (reader == null) {
-            reader = new SpanReader(ReadMode.AUTO);
-        }
-        reader.copy(span, fetched.segment(), 0);
-        return fetched.segment().asSlice(0, bytes);
+        SpanReader by = file.isRemote() ? fetching : reading;
+        by.copy(span, copied.segment(), 0);
+        return copied.segment().asSlice(0, bytes + slackBytes);
     }
 
     /** Returns the bytes of memory that it takes. */
     long byteSize() {
         return stored.capacity() + decoded.capacity() + values.capacity() + offsets.capacity() + states.capacity()
-                + scratch.capacity() + fetched.capacity();
+                + scratch.capacity() + copied.capacity();
     }
 
     @Override
@@ -63,9 +61,8 @@ final class DecodeBuffers implements AutoCloseable {
         offsets.close();
         states.close();
         scratch.close();
-        fetched.close();
-        if (reader != null) {
-            reader.close();
-        }
+        copied.close();
+        fetching.close();
+        reading.close();
     }
 }

@@ -43,6 +43,7 @@ final class LeafTiles implements AutoCloseable {
     private @Nullable Levels repetition;
     private @Nullable Levels definition;
     private int pageDone;
+    private boolean isFull;
     private @Nullable Numbers numbers;
     private @Nullable Binaries binaries;
 
@@ -92,6 +93,11 @@ final class LeafTiles implements AutoCloseable {
         return definitions;
     }
 
+    /** Tells whether it is known that no value of the tile is missing. */
+    boolean isFull() {
+        return isFull;
+    }
+
     /** Returns the repetition levels of the tile; zeros if there are none. */
     int[] repetitions() {
         return repetitions;
@@ -114,7 +120,9 @@ final class LeafTiles implements AutoCloseable {
         }
         int count = Math.min(tile, page.values() - pageDone);
         pageDone += count;
+        isFull = leaf.maxDefinition() == 0;
         if (definition != null) {
+            isFull = definition.areAll(leaf.maxDefinition(), count);
             definition.read(definitions, count);
         }
         if (repetition != null) {

@@ -10,6 +10,11 @@ interface Levels {
     /** Reads the next levels into the start of an array; fails if there are fewer. */
     void read(int[] into, int count);
 
+    /** Tells whether the next levels are all this one, if that is known without reading them. */
+    default boolean areAll(int level, int count) {
+        return false;
+    }
+
     /**
      * Returns a reader of the older encoding of levels: all of one width, the highest bit first, without gaps. Source:
      * {@code Encodings.md} of apache/parquet-format, encoding BIT_PACKED.

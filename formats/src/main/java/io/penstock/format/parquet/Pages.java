@@ -14,9 +14,10 @@ import java.util.Locale;
 import java.util.zip.CRC32;
 
 /**
- * The pages of a column chunk, or some that follow each other: each is copied from the mapping into memory, checked by
- * its CRC if it has one, and decompressed there. Native code never gets the mapping itself. Of a remote file, all of
- * them are copied at first, so that its cache may drop them again. For one thread.
+ * The pages of a column chunk, or some that follow each other: each is copied into memory, checked by its CRC if it has
+ * one, and decompressed there. Native code never gets the mapping itself. If they are few, all of them are read at
+ * first, which costs less than the faults of a mapping; so are those of a remote file, whose cache may then drop them
+ * again. For one thread.
  */
 final class Pages {
 
@@ -24,6 +25,7 @@ final class Pages {
     private static final long SMALL_BYTES = 128 << 10;
     /** More than the header of a dictionary takes. */
     private static final long MOST_HEADER_BYTES = 1024;
+    private static final long MOST_COPIED_BYTES = 4 << 20;
 
     private final MappedFile file;
     private final ColumnChunk chunk;
@@ -32,9 +34,11 @@ final class Pages {
     private final SegmentAllocator dictionaryMemory;
     private final NativeBuffer stored;
     private final NativeBuffer decoded;
-    /** The mapping, or a copy of the pages; and the byte of the file that is its first. */
+    /** The mapping, or a copy of the pages, with slack behind it; and the byte of the file that is its first. */
     private final MemorySegment source;
+    private final boolean isCopied;
     private final long origin;
+    private final long sourceEnd;
     private long at;
     private long headerAt;
     @SuppressWarnings("NullAway.Init") // by next
@@ -51,14 +55,16 @@ final class Pages {
         this.decoded = buffers.decoded;
         this.at = pages.start();
         this.end = pages.end();
-        if (file.isRemote()) {
+        this.isCopied = file.isRemote() || pages.byteSize() <= MOST_COPIED_BYTES;
+        if (isCopied) {
             long beyond = Math.clamp(file.byteSize() - FileMetadata.TAIL_BYTES - end, 0, MOST_HEADER_BYTES);
-            this.source = buffers.fetched(file, at, pages.byteSize() + beyond);
+            this.source = buffers.copied(file, at, pages.byteSize() + beyond, PageBytes.SLACK_BYTES);
             this.origin = at;
         } else {
             this.source = file.mapping();
             this.origin = 0;
         }
+        this.sourceEnd = origin + source.byteSize() - (isCopied ? PageBytes.SLACK_BYTES : 0);
     }
 
     /** Tells whether there is no other page. */
@@ -78,7 +84,7 @@ final class Pages {
         at = origin + in.position();
         if (header.kind() == PageHeader.Kind.DICTIONARY) {
             // Parquet-mr before 1.2.9 leaves the size of this header out of the chunk's (IMPALA-694).
-            long left = Math.min(file.byteSize() - FileMetadata.TAIL_BYTES, origin + source.byteSize()) - end;
+            long left = Math.min(file.byteSize() - FileMetadata.TAIL_BYTES, sourceEnd) - end;
             end += Math.clamp(left, 0, at - headerAt);
         }
         if (header.compressedBytes() > end - at) {
@@ -102,13 +108,18 @@ final class Pages {
         return new PageBytes(kept, 0, page.left());
     }
 
-    /** Copies the page from the mapping and checks it. */
+    /** Returns the page, checked; copies it if it is in the mapping. Behind it is slack. */
     private MemorySegment load() throws IOException {
         int bytes = header.compressedBytes();
-        stored.truncate(0);
-        stored.reserve((long) bytes + PageBytes.SLACK_BYTES);
-        MemorySegment.copy(source, at - bytes - origin, stored.segment(), 0, bytes);
-        MemorySegment page = stored.segment().asSlice(0, bytes);
+        MemorySegment page;
+        if (isCopied) {
+            page = source.asSlice(at - bytes - origin, bytes);
+        } else {
+            stored.truncate(0);
+            stored.reserve((long) bytes + PageBytes.SLACK_BYTES);
+            MemorySegment.copy(source, at - bytes - origin, stored.segment(), 0, bytes);
+            page = stored.segment().asSlice(0, bytes);
+        }
         if (header.crc() != null) {
             CRC32 crc = new CRC32();
             crc.update(page.asByteBuffer());
@@ -131,7 +142,8 @@ final class Pages {
                 throw malformed("a page of " + page.byteSize() + " bytes that is not compressed",
                         header.uncompressedBytes() + ", as it says");
             }
-            return new PageBytes(stored.segment(), 0, page.byteSize());
+            long start = isCopied ? at - page.byteSize() - origin : 0;
+            return new PageBytes(isCopied ? source : stored.segment(), start, start + page.byteSize());
         }
         if (bytes > (page.byteSize() - skip) * chunk.compression().maxExpansion() + SMALL_BYTES) {
             throw malformed("a page of " + page.byteSize() + " bytes, compressed with " + chunk.compression()

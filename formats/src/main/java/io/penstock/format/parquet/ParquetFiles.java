@@ -3,20 +3,21 @@ package io.penstock.format.parquet;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.format.Mapping;
+import io.penstock.format.table.OpenFiles;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a store. Of each it keeps where it is and how many rows its row groups have; files of one schema share
@@ -24,8 +25,6 @@ import java.util.Set;
  * be the one that it was. Remote files stay open: their caches plan what they fetch. Thread-safe.
  */
 final class ParquetFiles implements AutoCloseable {
-
-    private static final int MOST_OPEN = 512;
 
     /** What is read of an open file. */
     @FunctionalInterface
@@ -39,25 +38,83 @@ final class ParquetFiles implements AutoCloseable {
     }
 
     private final DecodeLimit limit;
-    private final int mostOpen;
     private final List<ParquetPart> parts = new ArrayList<>();
     private final Map<Kind, Schema> schemas = new HashMap<>();
-    /** The open files that may be closed, the least recently used first. Guarded by itself. */
-    private final Set<ParquetPart> open = new LinkedHashSet<>();
+    /** Null if all files are kept open. */
+    private final @Nullable OpenFiles<ParquetPart> open;
+    /** The folder that has an index; null if none has. */
+    private @Nullable Location indexed;
+    private String fingerprint = "";
     private volatile boolean closed;
 
     /** Creates files of which none is open; {@code keepsOpen} if none is closed before all are. */
     ParquetFiles(DecodeLimit limit, boolean keepsOpen) {
         this.limit = limit;
-        this.mostOpen = keepsOpen ? Integer.MAX_VALUE : MOST_OPEN;
+        this.open = keepsOpen ? null : new OpenFiles<>(ParquetFiles::close);
     }
 
     List<ParquetPart> parts() {
         return parts;
     }
 
+    /** Opens the files of a folder, or of those that its index knows, one of each schema. */
+    void addAll(Location folder, List<Location> files) throws IOException {
+        Path place = open != null ? FooterIndex.place(folder, files.size()) : null;
+        if (place == null) {
+            for (Location file : files) {
+                add(file);
+            }
+            return;
+        }
+        FooterIndex index = FooterIndex.read(place);
+        Map<Integer, Schema> known = new HashMap<>();
+        int same = 0;
+        for (Location file : files) {
+            FooterIndex.Entry entry = index.files().get(FooterIndex.nameOf(folder, file));
+            if (entry == null || !entry.is(file.info())) {
+                add(file);
+                continue;
+            }
+            same++;
+            Schema schema = known.get(entry.schema());
+            if (schema == null) {
+                add(file);
+                known.put(entry.schema(), parts.getLast().schema());
+            } else {
+                parts.add(new ParquetPart(file, entry, schema));
+            }
+        }
+        indexed = folder;
+        if (same == files.size() && same == index.files().size()) {
+            fingerprint = index.fingerprint();
+        } else {
+            FooterIndex.write(place, folder, parts, "");
+        }
+    }
+
+    /** Returns the fingerprint of the table, if its index knows it; otherwise nothing. */
+    String fingerprint() {
+        return fingerprint;
+    }
+
+    /** Keeps the fingerprint of the table in its index, if there is one. */
+    void keep(String found) {
+        Location folder = indexed;
+        if (folder == null) {
+            return;
+        }
+        try {
+            Path place = FooterIndex.place(folder, parts.size());
+            if (place != null) {
+                FooterIndex.write(place, folder, parts, found);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Opens a file and checks its footer. */
-    void add(Location location) throws IOException {
+    private void add(Location location) throws IOException {
         ParquetPart.Open opened = Mapping.open(location, file -> new ParquetPart.Open(file, FileMetadata.read(file)));
         try {
             Schema own = new Schema(opened.metadata().root(), ParquetPart.arrowFields(opened));
@@ -119,31 +176,19 @@ final class ParquetFiles implements AutoCloseable {
                         + (now.byteSize() < part.byteSize() ? ", which are fewer" : ""), "the file of "
                         + part.byteSize() + " bytes that it was when the store was opened (" + part.version() + ")");
             }
-            return Mapping.open(part.location(), file -> new ParquetPart.Open(file, FileMetadata.read(file)));
+            return Mapping.open(part.location(), file -> {
+                ParquetPart.Open opened = new ParquetPart.Open(file, FileMetadata.read(file));
+                part.checkSame(opened);
+                return opened;
+            });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    /** Makes a file the last to be closed, and closes one if there are too many. */
     private void used(ParquetPart part) {
-        ParquetPart eldest = null;
-        synchronized (open) {
-            if (part.isRemote()) {
-                return;
-            }
-            open.remove(part);
-            open.add(part);
-            if (open.size() > mostOpen) {
-                Iterator<ParquetPart> first = open.iterator();
-                eldest = first.next();
-                first.remove();
-            }
-        }
-        if (eldest != null && !close(eldest)) {
-            synchronized (open) {
-                open.add(eldest);
-            }
+        if (open != null && !part.isRemote()) {
+            open.used(part);
         }
     }
 

@@ -6,6 +6,7 @@ import io.penstock.format.arrow.ArrowField;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Set;
@@ -42,6 +43,16 @@ final class ParquetPart {
         this.isRemote = open.file().isRemote();
         this.rows = open.metadata().groups().stream().mapToLong(RowGroup::rows).toArray();
         this.open = open;
+    }
+
+    /** Creates a part that is not open, of which an index says the rows of its row groups. */
+    ParquetPart(Location location, FooterIndex.Entry known, Schema schema) {
+        this.location = location;
+        this.byteSize = known.byteSize();
+        this.version = known.version();
+        this.schema = schema;
+        this.isRemote = false;
+        this.rows = known.rows();
     }
 
     Location location() {
@@ -114,6 +125,16 @@ final class ParquetPart {
                     });
         }
         return passed;
+    }
+
+    /** Checks that a footer is the one that was read when the store was opened, or that an index has. */
+    void checkSame(Open open) {
+        long[] found = open.metadata().groups().stream().mapToLong(RowGroup::rows).toArray();
+        if (!Arrays.equals(found, rows) || !open.metadata().root().equals(schema.root())) {
+            throw new MalformedStoreException(location, "another schema, or row groups of " + Arrays.toString(found)
+                    + " rows", Arrays.toString(rows) + ", as it had, or as the index beside its folder says ("
+                    + FooterIndex.ENDING + ": remove it if the file is right)");
+        }
     }
 
     /** Checks the number of values of the columns. */

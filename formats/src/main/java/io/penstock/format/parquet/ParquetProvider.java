@@ -30,7 +30,7 @@ public final class ParquetProvider implements StoreProvider {
     @Override
     public boolean matchesName(Candidate candidate) throws IOException {
         return candidate.isFile() && candidate.nameEndsWith(ParquetStore.ENDING)
-                || !candidate.filesEnding(ParquetStore.ENDING).isEmpty()
+                || candidate.holdsEnding(ParquetStore.ENDING)
                 || candidate.isFolder() && Partitions.isPartitioned(candidate.path(), ParquetStore.ENDING);
     }
 

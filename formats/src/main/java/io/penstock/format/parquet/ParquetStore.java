@@ -135,9 +135,7 @@ final class ParquetStore implements RecordStore {
         ParquetFiles parts = new ParquetFiles(limit, cache == null);
         try {
             Partitions.Files files = Partitions.Files.of(path, ENDING, _ -> "", member);
-            for (Location file : files.locations()) {
-                parts.add(file);
-            }
+            parts.addAll(path, files.locations());
             return new ParquetStore(path, parts, files, limit, cache);
         } catch (Throwable t) {
             parts.close();
@@ -410,11 +408,15 @@ final class ParquetStore implements RecordStore {
 
     @Override
     public String fingerprint() {
+        if (fingerprint == null && !files.fingerprint().isEmpty()) {
+            fingerprint = files.fingerprint();
+        }
         if (fingerprint == null) {
             Fingerprint sample = new Fingerprint();
             parts.forEach(part -> files.reading(part, (file, _) -> sample.add(file)));
             partitions.addTo(sample);
             fingerprint = "parquet:rows=" + size() + ":columns=" + columns.size() + ":sha256=" + sample.hex();
+            files.keep(fingerprint);
         }
         return fingerprint;
     }

@@ -8,7 +8,7 @@ import java.util.List;
 record RowGroup(long rows, List<ColumnChunk> chunks) {
 
     /** Decoding counts the rows of a group in an {@code int}. */
-    private static final long MAX_ROWS = Integer.MAX_VALUE - 1;
+    static final long MAX_ROWS = Integer.MAX_VALUE - 1;
 
     /** Returns the group with chunks that are compressed whatever their pages say. */
     RowGroup alwaysCompressed() {

@@ -2,6 +2,7 @@
 package io.penstock.format.parquet;
 
 import io.penstock.error.CodecException;
+import io.penstock.memory.LittleEndian;
 import java.util.Arrays;
 
 /**
@@ -13,6 +14,9 @@ final class RunLengths implements Levels {
 
     private static final int MAX_BITS = 32;
     private static final int GROUP = 8;
+    /** Of numbers with so many bits, 8 bytes have four, or two, wherever the first begins. */
+    private static final int FOUR_BITS = 14;
+    private static final int TWO_BITS = 28;
 
     private final PageBytes in;
     private final int bits;
@@ -52,6 +56,14 @@ final class RunLengths implements Levels {
         }
     }
 
+    @Override
+    public boolean areAll(int level, int count) {
+        if (runLeft == 0 && count > 0) {
+            startRun();
+        }
+        return !packed && value == level && runLeft >= count;
+    }
+
     private void startRun() {
         // Numbers of width 0 are all 0: writers omit their bits, and some omit the runs too.
         if (bits == 0 && in.left() == 0) {
@@ -89,7 +101,24 @@ final class RunLengths implements Levels {
 
     private void unpack(int[] into, int from, int count) {
         long bit = packedBit;
-        for (int i = from; i < from + count; i++) {
+        int end = from + count;
+        int i = from;
+        if (bits <= FOUR_BITS) {
+            for (; i + 4 <= end; i += 4, bit += 4L * bits) {
+                long four = in.segment.get(LittleEndian.I64, packedStart + (bit >>> 3)) >>> (bit & 7);
+                into[i] = (int) four & mask;
+                into[i + 1] = (int) (four >>> bits) & mask;
+                into[i + 2] = (int) (four >>> 2 * bits) & mask;
+                into[i + 3] = (int) (four >>> 3 * bits) & mask;
+            }
+        } else if (bits <= TWO_BITS) {
+            for (; i + 2 <= end; i += 2, bit += 2L * bits) {
+                long two = in.segment.get(LittleEndian.I64, packedStart + (bit >>> 3)) >>> (bit & 7);
+                into[i] = (int) two & mask;
+                into[i + 1] = (int) (two >>> bits) & mask;
+            }
+        }
+        for (; i < end; i++) {
             into[i] = (int) PageBytes.bits(in.segment, packedStart, bit, mask & 0xFFFFFFFFL);
             bit += bits;
         }

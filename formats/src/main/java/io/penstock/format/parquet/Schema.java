@@ -45,6 +45,10 @@ final class Schema {
         }
     }
 
+    SchemaNode root() {
+        return root;
+    }
+
     /** Returns the readable columns in the order of the file. */
     List<ParquetColumn> columns() {
         return columns;

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,13 +25,25 @@ public final class DecodedOnce<B> {
         B decode(int block) throws IOException;
     }
 
+    /** The file of each block. */
+    @FunctionalInterface
+    public interface Files {
+
+        /** Returns a file that is open until it is released. */
+        MappedFile acquire(int block);
+
+        /** Is called when the block's file is not needed any more. */
+        default void release(int block) {
+        }
+    }
+
     private final AtomicReferenceArray<@Nullable B> blocks;
     private final Object[] locks = new Object[STRIPES];
-    private final IntFunction<MappedFile> files;
+    private final Files files;
     private final Decoder<B> decoder;
 
-    /** Creates blocks of which none is decoded; {@code files} has the file of each. */
-    public DecodedOnce(int count, IntFunction<MappedFile> files, Decoder<B> decoder) {
+    /** Creates blocks of which none is decoded. */
+    public DecodedOnce(int count, Files files, Decoder<B> decoder) {
         this.blocks = new AtomicReferenceArray<>(count);
         this.files = files;
         this.decoder = decoder;
@@ -49,16 +60,18 @@ public final class DecodedOnce<B> {
         synchronized (locks[block % STRIPES]) {
             B found = blocks.getAcquire(block);
             if (found == null) {
-                MappedFile file = files.apply(block);
+                MappedFile file = files.acquire(block);
                 try {
                     found = file.reading(() -> decoder.decode(block));
+                    file.checkUnchanged();
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 } catch (OutOfMemoryError e) {
                     throw new UncheckedIOException(new IOException(file.location() + ": no memory for the rows that are"
                             + " decoded together", e));
+                } finally {
+                    files.release(block);
                 }
-                file.checkUnchanged();
                 blocks.setRelease(block, found);
             }
             return found;

@@ -36,8 +36,9 @@ public final class ShardFiles {
         for (Location file : folder.files(name -> name.endsWith(ending) && !Partitions.isHidden(name))) {
             String name = file.name().substring(0, file.name().length() - ending.length());
             Matcher shard = SHARD.matcher(name);
-            String found = shard.matches() ? shard.group(1) : tableOf.apply(name);
-            if (shard.matches()) {
+            boolean isShard = name.contains("-of-") && shard.matches();
+            String found = isShard ? shard.group(1) : tableOf.apply(name);
+            if (isShard) {
                 counts.put(found, Integer.parseInt(shard.group(3)));
             }
             tables.computeIfAbsent(found, _ -> new ArrayList<>()).add(file);

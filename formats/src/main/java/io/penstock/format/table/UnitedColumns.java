@@ -8,7 +8,6 @@ import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -154,18 +153,9 @@ public final class UnitedColumns {
             long count) {
         for (long i = 0; i < count; i++) {
             long place = i * strideBytes;
-            long bits = switch (type.byteSize()) {
-                case Byte.BYTES -> from.get(ValueLayout.JAVA_BYTE, place);
-                case Short.BYTES -> from.get(LittleEndian.I16, place);
-                case Integer.BYTES -> from.get(LittleEndian.I32, place);
-                default -> from.get(LittleEndian.I64, place);
-            };
-            if (type.isFloat()) {
-                double value = type.valueOf(bits);
-                bits = wider == DType.F32 ? Float.floatToRawIntBits((float) value) : Double.doubleToRawLongBits(value);
-            } else if (type.isUnsigned() && type.byteSize() < Long.BYTES) {
-                bits &= (1L << type.byteSize() * Byte.SIZE) - 1;
-            }
+            long bits = !type.isFloat() ? type.longAt(from, place) : wider == DType.F32
+                    ? Float.floatToRawIntBits((float) type.doubleAt(from, place))
+                    : Double.doubleToRawLongBits(type.doubleAt(from, place));
             long target = i * wider.byteSize();
             switch (wider.byteSize()) {
                 case Short.BYTES -> into.set(LittleEndian.I16, target, (short) bits);

@@ -22,9 +22,11 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.Store;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
@@ -331,6 +333,58 @@ class TextTableTest {
             file("t.csv.table.json", wrong);
             MalformedStoreException bad = assertThrows(MalformedStoreException.class, () -> Store.open(file), wrong);
             assertTrue(bad.getMessage().contains("t.csv.table.json"), bad.getMessage());
+        }
+    }
+
+    /** A mapping per file would be more than the OS gives to 100,000 files. */
+    @Test
+    void ofManyFilesFewAreOpen() throws IOException {
+        int count = 2100;
+        Path lines = Files.createDirectory(folder.resolve("lines"));
+        Path fields = Files.createDirectory(folder.resolve("fields"));
+        for (int i = 0; i < count; i++) {
+            Files.writeString(lines.resolve("%05d.jsonl".formatted(i)), "{\"n\":" + i + "}\n");
+            Files.writeString(fields.resolve("%05d.csv".formatted(i)), "n,text\n" + i + ",text " + i + "\n");
+        }
+        try (RecordStore all = RecordStore.open(lines); RecordStore table = RecordStore.open(fields)) {
+            assertEquals(count, all.size());
+            assertEquals(count, table.size());
+            String before = table.fingerprint();
+            for (int i = 0; i < count; i++) {
+                int row = i * 1009 % count;
+                assertEquals("{\"n\":" + row + "}", text(all, row, 0));
+                assertEquals("text " + row, text(table, row, 1));
+            }
+            assertEquals(before, table.fingerprint());
+            assertTrue(mapped(lines) <= 512, () -> mapped(lines) + " mappings");
+            assertTrue(mapped(fields) <= 512, () -> mapped(fields) + " mappings");
+        }
+        assertEquals(0, mapped(lines));
+        assertEquals(0, mapped(fields));
+    }
+
+    @Test
+    void ofManyFilesOneThatIsReplacedIsAnError() throws IOException {
+        int count = 2100;
+        for (int i = 0; i < count; i++) {
+            file("%05d.csv".formatted(i), "n\n" + i + "\n");
+        }
+        try (RecordStore table = RecordStore.open(folder)) {
+            Files.writeString(folder.resolve("new"), "n\n7\n");
+            Files.move(folder.resolve("new"), folder.resolve("00003.csv"), StandardCopyOption.REPLACE_EXISTING);
+            PenstockException e = assertThrows(PenstockException.class, () -> table.locate(3, 0, new Span()));
+            assertTrue(e.getMessage().contains("00003.csv"), e.getMessage());
+            table.locate(4, 0, new Span());
+        }
+    }
+
+    private static long mapped(Path of) {
+        Path maps = Path.of("/proc/self/maps");
+        try {
+            return !Files.exists(maps) ? 0 : Files.readAllLines(maps).stream().filter(line -> line.contains(of + "/"))
+                    .count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }

@@ -28,6 +28,7 @@ import io.penstock.store.Truth;
 import io.penstock.store.integrity.Verification;
 import io.penstock.store.integrity.Verification.Fault;
 import io.penstock.testing.Folders;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -414,7 +415,7 @@ class LmdbStoreTest {
         Path path = folder.resolve("damaged.mdb");
         for (String name : List.of("many_values", "kinds_of_keys", "nested_transactions")) {
             byte[] original = Files.readAllBytes(Truth.written("lmdb/" + name + "/data.mdb"));
-            for (int i = 0; i < 150; i++) {
+            for (int i = 0; i < Thorough.times(50, 150); i++) {
                 byte[] file = original.clone();
                 for (int change = random.nextInt(4); change >= 0; change--) {
                     int page = random.nextInt(file.length >> 12) << 12;

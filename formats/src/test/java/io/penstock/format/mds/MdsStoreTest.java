@@ -24,6 +24,7 @@ import io.penstock.store.RecordStore;
 import io.penstock.store.Rows;
 import io.penstock.store.StoreFormats;
 import io.penstock.store.Truth;
+import io.penstock.testing.Thorough;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
@@ -345,7 +346,7 @@ class MdsStoreTest {
             try (Stream<Path> listed = Files.list(copy)) {
                 files = listed.sorted().toList();
             }
-            for (int i = 0; i < 150; i++) {
+            for (int i = 0; i < Thorough.times(50, 150); i++) {
                 Path file = files.get(random.nextInt(files.size()));
                 byte[] original = Files.readAllBytes(file);
                 byte[] damaged = original.clone();

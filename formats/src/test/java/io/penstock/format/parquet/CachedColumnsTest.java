@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CachedColumnsTest {
 
     private static final int THREADS = 6;
-    private static final int READS = Thorough.times("penstock.reads", 150, 600);
+    private static final int READS = Thorough.times("penstock.reads", 80, 600);
 
     @TempDir
     Path folder;
@@ -146,6 +146,33 @@ class CachedColumnsTest {
             }
         } catch (Throwable t) {
             failed.compareAndSet(null, t);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {16 << 10, 1 << 20})
+    void rowsThatAreGatheredAreThoseOfTheCopyOnDisk(long bytes) throws IOException {
+        byte[][][] expected;
+        try (ParquetStore store = onDisk(pages(true))) {
+            expected = values(store);
+        }
+        try (ParquetStore store = cached(pages(true), bytes, Spilling.NEVER); Arena arena = Arena.ofConfined()) {
+            SplittableRandom random = new SplittableRandom(1);
+            MemorySegment gathered = arena.allocate(1_000 * Long.BYTES, Long.BYTES);
+            for (int round = 0; round < 40; round++) {
+                int first = random.nextInt(expected.length);
+                int span = random.nextInt(1, expected.length - first + 1);
+                int count = random.nextInt(1, 1_000);
+                long[] rows = random.longs(count, first, first + span).toArray();
+                assertTrue(store.gather(rows, count, 0, Long.BYTES, gathered, 0, new long[300]));
+                for (int r = 0; r < count; r++) {
+                    assertArrayEquals(expected[(int) rows[r]][0], gathered.asSlice(8L * r, 8)
+                            .toArray(ValueLayout.JAVA_BYTE), "row " + rows[r]);
+                }
+            }
+            assertTrue(!store.gather(new long[] {3, -1}, 2, 0, Long.BYTES, gathered, 0, new long[300]));
+            assertTrue(!store.gather(new long[] {3, store.size()}, 2, 0, Long.BYTES, gathered, 0, new long[300]));
+            assertTrue(!store.gather(new long[] {3, 4}, 2, 0, Integer.BYTES, gathered, 0, new long[300]));
         }
     }
 

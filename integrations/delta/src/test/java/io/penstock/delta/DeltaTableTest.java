@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.io.Location;
 import io.penstock.lake.Answers;
+import io.penstock.lake.LakeCommands;
 import io.penstock.lake.LakeStore;
 import io.penstock.lake.TableSnapshot;
 import io.penstock.lake.TableSnapshot.Change;
@@ -72,6 +73,11 @@ class DeltaTableTest {
             assertEquals(60, assertInstanceOf(LakeStore.class, rows).size());
             assertEquals("delta", rows.inspect(Inspection.Depth.CONTENT, Progress.NONE).kind());
         }
+    }
+
+    @Test
+    void theCommandLineReadsAVersion() throws Exception {
+        LakeCommands.check(tables.resolve("events"), "delta", "2", 60, folder);
     }
 
     @Test

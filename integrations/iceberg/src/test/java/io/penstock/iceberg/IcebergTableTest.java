@@ -11,6 +11,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.penstock.io.Location;
 import io.penstock.json.Json;
 import io.penstock.lake.Answers;
+import io.penstock.lake.LakeCommands;
 import io.penstock.lake.LakeStore;
 import io.penstock.lake.TableSnapshot.Change;
 import io.penstock.store.OpenOptions;
@@ -69,6 +70,11 @@ class IcebergTableTest {
                 Answers.check(answer, rows);
             }
         }
+    }
+
+    @Test
+    void theCommandLineReadsAVersion() throws Exception {
+        LakeCommands.check(tables.resolve("events"), "iceberg", snapshots("events").getLast(), 67, folder);
     }
 
     @Test

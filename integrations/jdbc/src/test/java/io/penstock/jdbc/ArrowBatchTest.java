@@ -12,20 +12,32 @@ import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.apache.arrow.c.ArrowArray;
+import org.apache.arrow.c.ArrowArrayStream;
 import org.apache.arrow.c.ArrowSchema;
 import org.apache.arrow.c.Data;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.VectorSchemaRoot;
+import org.apache.arrow.vector.ipc.ArrowReader;
+import org.apache.arrow.vector.types.pojo.Schema;
+import org.duckdb.DuckDBConnection;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,8 +75,8 @@ class ArrowBatchTest {
         assertEquals(1, released.get());
     }
 
-    @Test
-    void aBatchStaysAsLongAsArrowJavaHasIt() throws Exception {
+    /** Writes the numbers from 0 to 63. */
+    private Path numbers() throws IOException {
         Path file = folder.resolve("rows.npy");
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment numbers = arena.allocate(64 * Long.BYTES, 64);
@@ -73,7 +85,12 @@ class ArrowBatchTest {
             }
             NpyWriter.write(file, Tensor.of(numbers, DType.I64, 64), IfExists.FAIL);
         }
-        try (TensorStore store = TensorStore.open(file);
+        return file;
+    }
+
+    @Test
+    void aBatchStaysAsLongAsArrowJavaHasIt() throws Exception {
+        try (TensorStore store = TensorStore.open(numbers());
                 DataLoader loader = DataLoader.builder(TensorRows.of("n", store)).batchSize(8).shuffle(1).endEpoch(2)
                         .open();
                 BufferAllocator allocator = new RootAllocator()) {
@@ -92,6 +109,115 @@ class ArrowBatchTest {
                 root.close();
             }
             assertEquals(2 * 63 * 64 / 2, sum);
+        }
+    }
+
+    /** Gives capsules one after the other, as DuckDB asks for them. */
+    private static final class Capsules extends ArrowReader {
+
+        private final Iterator<ArrowCapsule> source;
+        private final BufferAllocator memory;
+        private ArrowCapsule first;
+
+        Capsules(BufferAllocator memory, Iterator<ArrowCapsule> source) {
+            super(memory);
+            this.memory = memory;
+            this.source = source;
+            this.first = source.next();
+        }
+
+        @Override
+        protected Schema readSchema() {
+            return Data.importSchema(memory, ArrowSchema.wrap(first.schemaAddress()), null);
+        }
+
+        @Override
+        public boolean loadNextBatch() throws IOException {
+            prepareLoadNextBatch();
+            if (first == null && !source.hasNext()) {
+                return false;
+            }
+            try (ArrowCapsule capsule = first != null ? first : source.next()) {
+                first = null;
+                Data.importIntoVectorSchemaRoot(memory, ArrowArray.wrap(capsule.arrayAddress()),
+                        getVectorSchemaRoot(), null);
+            }
+            return true;
+        }
+
+        @Override
+        public long bytesRead() {
+            return 0;
+        }
+
+        @Override
+        protected void closeReadSource() {
+        }
+    }
+
+    /** Asks DuckDB for sums over a table, with the rows that it takes from capsules. */
+    private static String sums(Iterator<ArrowCapsule> capsules) throws Exception {
+        try (BufferAllocator allocator = new RootAllocator();
+                Capsules reader = new Capsules(allocator, capsules);
+                ArrowArrayStream stream = ArrowArrayStream.allocateNew(allocator);
+                DuckDBConnection connection = (DuckDBConnection) DriverManager.getConnection("jdbc:duckdb:");
+                Statement statement = connection.createStatement()) {
+            Data.exportArrayStream(allocator, reader, stream);
+            connection.registerArrowStream("batches", stream);
+            StringBuilder found = new StringBuilder();
+            try (ResultSet rows = statement.executeQuery("SELECT n % 3 AS k, count(*), sum(n) FROM batches"
+                    + " WHERE n >= 4 GROUP BY k ORDER BY k")) {
+                while (rows.next()) {
+                    found.append(rows.getLong(1)).append(':').append(rows.getLong(2)).append(':')
+                            .append(rows.getLong(3)).append(' ');
+                }
+            }
+            return found.toString().strip();
+        }
+    }
+
+    /** The sums of {@link #sums} of the numbers below a limit, each so many times. */
+    private static String expectedSums(int limit, int times) {
+        StringBuilder sums = new StringBuilder();
+        for (int k = 0; k < 3; k++) {
+            int rest = k;
+            long[] numbers = LongStream.range(4, limit).filter(n -> n % 3 == rest).toArray();
+            sums.append(k).append(':').append(times * numbers.length).append(':')
+                    .append(times * LongStream.of(numbers).sum()).append(' ');
+        }
+        return sums.toString().strip();
+    }
+
+    @Test
+    void duckDbAnswersOverEachCapsuleAndReleasesItOnce() throws Exception {
+        AtomicInteger released = new AtomicInteger();
+        try (Arena arena = Arena.ofShared()) {
+            List<ArrowCapsule> capsules = new ArrayList<>();
+            for (int batch = 0; batch < 7; batch++) {
+                MemorySegment numbers = arena.allocate(10 * Long.BYTES, 64);
+                for (int i = 0; i < 10; i++) {
+                    numbers.setAtIndex(ValueLayout.JAVA_LONG, i, 10 * batch + i);
+                }
+                capsules.add(ArrowCapsule.of(Map.of("n", Tensor.of(numbers, DType.I64, 10)),
+                        released::incrementAndGet));
+            }
+            assertEquals(expectedSums(70, 1), sums(capsules.iterator()));
+        }
+        assertEquals(7, released.get());
+    }
+
+    /** A loader has few slots: if a batch were not released, it would wait for ever. */
+    @Test
+    void duckDbAnswersOverEpochsOfALoader() throws Exception {
+        try (TensorStore store = TensorStore.open(numbers());
+                DataLoader loader = DataLoader.builder(TensorRows.of("n", store)).batchSize(8).shuffle(1).endEpoch(3)
+                        .open()) {
+            Iterator<ArrowCapsule> batches = IntStream.range(0, 3 * 64 / 8).mapToObj(_ -> {
+                try (Batch batch = loader.next()) {
+                    return batch.toArrow();
+                }
+            }).iterator();
+            assertEquals(expectedSums(64, 3), sums(batches));
         }
     }
 }

@@ -180,11 +180,11 @@ public final class ChangeSource implements StreamSource {
                 return bytes.get(ValueLayout.JAVA_BYTE, at) != 0;
             }
             if (dtype.isFloat()) {
-                double value = Values.real(bytes, at, dtype);
+                double value = dtype.doubleAt(bytes, at);
                 return !Double.isFinite(value) ? null
                         : dtype == DType.F32 ? (Object) Double.valueOf(Float.toString((float) value)) : value;
             }
-            return Values.integer(bytes, at, dtype);
+            return dtype.longAt(bytes, at);
         }
     }
 }

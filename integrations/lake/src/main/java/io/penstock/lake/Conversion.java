@@ -56,7 +56,7 @@ interface Conversion {
             return value -> numbers(value, own.spec().dtype(), type.kind(), factor);
         }
         if (own.kind() == Column.Kind.NUMBERS && type.kind() == Kind.DECIMAL && own.spec().dtype().isInteger()) {
-            return value -> Values.decimal(BigDecimal.valueOf(Values.integer(value, 0, own.spec().dtype())),
+            return value -> Values.decimal(BigDecimal.valueOf(own.spec().dtype().longAt(value, 0)),
                     type.scale());
         }
         boolean isJson = own.encoding().equals("json");
@@ -121,9 +121,9 @@ interface Conversion {
 
     private static byte[] number(MemorySegment value, long at, DType from, Kind to, long factor) {
         if (from.isFloat()) {
-            return Values.number(to, Double.doubleToRawLongBits(Values.real(value, at, from)));
+            return Values.number(to, Double.doubleToRawLongBits(from.doubleAt(value, at)));
         }
-        long number = Values.integer(value, at, from);
+        long number = from.longAt(value, at);
         if (to == Kind.F64) {
             return Values.number(to, Double.doubleToRawLongBits(number));
         }

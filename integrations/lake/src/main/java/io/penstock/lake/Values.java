@@ -2,10 +2,6 @@
 package io.penstock.lake;
 
 import io.penstock.json.Json;
-import io.penstock.memory.DType;
-import io.penstock.memory.LittleEndian;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.nio.ByteBuffer;
@@ -52,21 +48,6 @@ public final class Values {
             default -> bytes.putLong(bits);
         }
         return bytes.array();
-    }
-
-    /** Decodes an integer of any width, with its sign. */
-    static long integer(MemorySegment bytes, long at, DType dtype) {
-        return switch (dtype.byteSize()) {
-            case Byte.BYTES -> bytes.get(ValueLayout.JAVA_BYTE, at);
-            case Short.BYTES -> bytes.get(LittleEndian.I16, at);
-            case Integer.BYTES -> bytes.get(LittleEndian.I32, at);
-            default -> bytes.get(LittleEndian.I64, at);
-        };
-    }
-
-    /** Decodes an {@code f32} or {@code f64}. */
-    static double real(MemorySegment bytes, long at, DType dtype) {
-        return dtype == DType.F32 ? bytes.get(LittleEndian.F32, at) : bytes.get(LittleEndian.F64, at);
     }
 
     /**

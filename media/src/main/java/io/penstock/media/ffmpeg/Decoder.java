@@ -37,7 +37,11 @@ public final class Decoder implements AutoCloseable {
     private final long context;
     private final long packet;
     private final long frame;
+    private final boolean isSound;
     private SampleForm.@Nullable Room room;
+    /** Of the first frame of sound; 0 before it. */
+    private int rate;
+    private int channels;
     private boolean isSkipping;
     private boolean closed;
 
@@ -147,10 +151,8 @@ public final class Decoder implements AutoCloseable {
             }
             made = Calls.make(Calls.CONTEXT_ALLOC, decoder, "avcodec_alloc_context3");
             Calls.check(Calls.number(Calls.PARAMETERS_TO_CONTEXT, made, parameters), "avcodec_parameters_to_context");
-            // Sound that changes its rate or channels is an error: a frame has as many channels as the first.
-            boolean isSound = Native.i32(parameters + StructOffsets.CODEC_TYPE) == SOUND;
-            options.set("threads", 1).set("max_pixels", limits.maxPixels()).set("flags", isSound
-                    ? "+output_corrupt+drop_changed" : "+output_corrupt");
+            isSound = Native.i32(parameters + StructOffsets.CODEC_TYPE) == SOUND;
+            options.set("threads", 1).set("max_pixels", limits.maxPixels()).set("flags", "+output_corrupt");
             int status = Calls.number(Calls.OPEN, made, decoder, options.address());
             if (status < 0) {
                 throw new CodecException("a stream whose decoder refuses it: " + Calls.text(status),
@@ -259,7 +261,8 @@ public final class Decoder implements AutoCloseable {
      * Receives the next frame.
      *
      * @return false if another packet is needed, or the end is reached
-     * @throws CodecException if the frame cannot be decoded
+     * @throws CodecException if the frame cannot be decoded, or is of sound with another rate or number of channels
+     *     than the first
      */
     public boolean receive() {
         int status = Calls.number(Calls.RECEIVE, context, frame);
@@ -267,7 +270,25 @@ public final class Decoder implements AutoCloseable {
             return false;
         }
         Calls.check(status, "a frame that cannot be decoded");
+        if (isSound) {
+            if (channels == 0) {
+                rate = frameRate();
+                channels = frameChannels();
+            }
+            if (rate != frameRate() || channels != frameChannels()) {
+                throw new CodecException("sound that changes to " + frameChannels() + " channels of " + frameRate()
+                        + " samples a second", channels + " of " + rate + ", as before");
+            }
+        }
         return true;
+    }
+
+    int frameRate() {
+        return Native.i32(frame + offsets.frameRate());
+    }
+
+    int frameChannels() {
+        return Native.i32(frame + offsets.frameChannels());
     }
 
     /** Forgets all packets, so that decoding can begin at another one. Drain first: some decoders keep a frame. */

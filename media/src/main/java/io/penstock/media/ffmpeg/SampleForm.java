@@ -99,27 +99,25 @@ enum SampleForm {
         static final int SAMPLES = 1024;
 
         private final short[] shorts = new short[SAMPLES];
-        private final int[] integers = new int[2 * SAMPLES];
+        private final int[] integers = new int[SAMPLES];
         private final float[] floats = new float[SAMPLES];
     }
 
     private void load(Room room, long first, int step, int count, int channel) {
         boolean isAdjacent = step <= 2 * bytes;
         int channels = step / bytes;
-        // All but the channels behind the last sample, which may be behind the plane.
-        int values = (count - 1) * channels + 1;
         if (isAdjacent && channels == 1 && (this == S16 || this == S16_PLANES)) {
-            MemorySegment.copy(Native.ALL, JAVA_SHORT_UNALIGNED, first, room.shorts, 0, values);
+            MemorySegment.copy(Native.ALL, JAVA_SHORT_UNALIGNED, first, room.shorts, 0, count);
             ofShorts(room.shorts, room.floats, count);
         } else if (isAdjacent && this == S16) {
             MemorySegment.copy(Native.ALL, JAVA_INT_UNALIGNED, first - (long) channel * bytes, room.integers, 0, count);
             ofPairs(room.integers, channel == 0 ? Short.SIZE : 0, room.floats, count);
         } else if (isAdjacent && (this == S32 || this == S32_PLANES)) {
-            MemorySegment.copy(Native.ALL, JAVA_INT_UNALIGNED, first, room.integers, 0, values);
             if (channels == 1) {
+                MemorySegment.copy(Native.ALL, JAVA_INT_UNALIGNED, first, room.integers, 0, count);
                 ofIntegers(room.integers, room.floats, count);
             } else {
-                ofEveryOther(room.integers, room.floats, count);
+                ofEveryOther(first, room.floats, count);
             }
         } else {
             for (int i = 0; i < count; i++) {
@@ -147,9 +145,10 @@ enum SampleForm {
         }
     }
 
-    private static void ofEveryOther(int[] from, float[] to, int count) {
+    /** Integers with one between them are read where they are: they are not vectorized either way. */
+    private static void ofEveryOther(long first, float[] to, int count) {
         for (int i = 0; i < count; i++) {
-            to[i] = from[2 * i] * 0x1p-31f;
+            to[i] = Native.ALL.get(JAVA_INT_UNALIGNED, first + 2L * Integer.BYTES * i) * 0x1p-31f;
         }
     }
 

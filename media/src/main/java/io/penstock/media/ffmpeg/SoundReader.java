@@ -134,6 +134,19 @@ public final class SoundReader implements AutoCloseable {
         }
     }
 
+    /**
+     * Copies the samples that {@link #next} has read, a channel after the other.
+     *
+     * @param out receives them
+     * @param at the first index
+     * @throws CodecException if their form is not known
+     */
+    public void copyPlanes(float[] out, int at) {
+        int count = decoder.samples();
+        decoder.copySamples(channels, 0, count, MemorySegment.ofArray(out), (long) at * Float.BYTES,
+                (long) count * Float.BYTES);
+    }
+
     @Override
     public void close() {
         decoder.close();

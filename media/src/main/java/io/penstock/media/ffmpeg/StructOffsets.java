@@ -17,9 +17,12 @@ package io.penstock.media.ffmpeg;
  * @param frameErrors {@code AVFrame.decode_error_flags}
  * @param frameRange {@code AVFrame.color_range}
  * @param frameMatrix {@code AVFrame.colorspace}
+ * @param frameRate {@code AVFrame.sample_rate}
+ * @param frameChannels {@code AVFrame.ch_layout.nb_channels}
  */
 record StructOffsets(int streamCodec, int streamTimeBase, int streamFrames, int streamDisposition, int sideData,
-        int channels, int frameFlags, int frameErrors, int frameRange, int frameMatrix) {
+        int channels, int frameFlags, int frameErrors, int frameRange, int frameMatrix, int frameRate,
+        int frameChannels) {
 
     /** {@code AVFormatContext}. */
     static final int FORMAT_PB = 32;
@@ -50,10 +53,10 @@ record StructOffsets(int streamCodec, int streamTimeBase, int streamFrames, int 
     /** {@code AVIOContext.buffer}. */
     static final int IO_BUFFER = 8;
 
-    private static final StructOffsets V5 = new StructOffsets(208, 16, 40, 48, -1, 148, 316, 376, 320, 332);
-    private static final StructOffsets V6 = new StructOffsets(16, 32, 56, 64, 176, 148, 316, 376, 320, 332);
-    private static final StructOffsets V7 = new StructOffsets(16, 32, 56, 64, 32, 132, 292, 344, 296, 308);
-    private static final StructOffsets V8 = new StructOffsets(16, 32, 56, 64, 32, 132, 276, 320, 280, 292);
+    private static final StructOffsets V5 = new StructOffsets(208, 16, 40, 48, -1, 148, 316, 376, 320, 332, 208, 452);
+    private static final StructOffsets V6 = new StructOffsets(16, 32, 56, 64, 176, 148, 316, 376, 320, 332, 208, 452);
+    private static final StructOffsets V7 = new StructOffsets(16, 32, 56, 64, 32, 132, 292, 344, 296, 308, 192, 412);
+    private static final StructOffsets V8 = new StructOffsets(16, 32, 56, 64, 32, 132, 276, 320, 280, 292, 180, 388);
 
     /** Returns the offsets of FFmpeg's major version, 5 to 8. */
     static StructOffsets of(int major) {

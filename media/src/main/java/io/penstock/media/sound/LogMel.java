@@ -101,6 +101,8 @@ public final class LogMel implements SoundStep {
         private final int bands;
         private final ReflectedSamples samples = new ReflectedSamples();
         private final Logarithm log10 = new Logarithm(10);
+        /** The greatest logarithm of each lane. */
+        private final float[] most = new float[LaneSums.LANES];
         private float[] result = {};
 
         Frames(MelFrames.Plan plan) {
@@ -124,18 +126,22 @@ public final class LogMel implements SoundStep {
             if (result.length < length) {
                 result = new float[length];
             }
-            float most = Float.NEGATIVE_INFINITY;
+            Arrays.fill(most, Float.NEGATIVE_INFINITY);
+            boolean isFinite = true;
             for (int frame = 0; frame < frames; frame += LaneSums.LANES) {
                 int lanes = Math.min(LaneSums.LANES, frames - frame);
                 mel.compute(mirrored, frame * HOP, lanes);
                 for (int m = 0; m < bands; m++) {
-                    most = Math.max(most, logarithms(mel.bands[m], lanes));
+                    isFinite &= logarithms(mel.bands[m], lanes);
                     System.arraycopy(mel.bands[m], 0, result, m * frames + frame, lanes);
                 }
             }
-            boolean isFinite = most < Float.POSITIVE_INFINITY;
             if (isFinite) {
-                scale(result, length, most - 8);
+                float greatest = Float.NEGATIVE_INFINITY;
+                for (float value : most) {
+                    greatest = Math.max(greatest, value);
+                }
+                scale(result, length, greatest - 8);
             } else {
                 Arrays.fill(result, 0, length, Float.NaN);
             }
@@ -148,19 +154,16 @@ public final class LogMel implements SoundStep {
             mel.putTables(log10, words);
         }
 
-        /** Replaces powers by their logarithms, and returns the greatest; infinity if a power is not finite. */
-        private float logarithms(float[] row, int lanes) {
+        /** Replaces powers by their logarithms, and returns whether all are finite. */
+        private boolean logarithms(float[] row, int lanes) {
             for (int l = 0; l < lanes; l++) {
                 row[l] = Math.max(row[l], LEAST);
             }
-            if (!log10.apply(row, lanes)) {
-                return Float.POSITIVE_INFINITY;
+            boolean isFinite = log10.apply(row, lanes);
+            for (int l = 0; l < lanes; l++) {
+                most[l] = Math.max(most[l], row[l]);
             }
-            float most = row[0];
-            for (int l = 1; l < lanes; l++) {
-                most = Math.max(most, row[l]);
-            }
-            return most;
+            return isFinite;
         }
 
         private static void scale(float[] values, int count, float least) {

@@ -160,7 +160,8 @@ public final class Resample implements SoundStep {
 
     /**
      * Computes periods in lanes: a row has the samples of one tap for each period of a block. Taps that are a period
-     * apart are the same samples a lane later, so samples are sorted by their place in a period once, and rows copied.
+     * apart are the same samples a lane later, so samples are sorted by their place in a period once, and the rows
+     * behind the first period are copied.
      */
     private static final class Periods implements Applier {
 
@@ -178,7 +179,10 @@ public final class Resample implements SoundStep {
             taps = 2 * of.width + of.step;
             int periods = LaneSums.LANES + (taps + of.step - 1) / of.step;
             places = new float[of.step][periods];
-            rows = new float[taps][LaneSums.LANES];
+            rows = Arrays.copyOf(places, taps);
+            for (int tap = of.step; tap < taps; tap++) {
+                rows[tap] = new float[LaneSums.LANES];
+            }
             results = new float[Math.multiplyExact(of.phases, LaneSums.LANES)];
         }
 
@@ -229,7 +233,7 @@ public final class Resample implements SoundStep {
                     row[period] = samples[at];
                 }
             }
-            for (int tap = 0; tap < taps; tap++) {
+            for (int tap = of.step; tap < taps; tap++) {
                 System.arraycopy(places[tap % of.step], tap / of.step, rows[tap], 0, lanes);
             }
         }

@@ -32,7 +32,7 @@ import java.util.random.RandomGenerator;
  */
 public final class SoundSteps {
 
-    private static final String NAME = "penstock.sound";
+    static final String NAME = "penstock.sound";
 
     private final List<SoundStep> steps;
     private final String name;

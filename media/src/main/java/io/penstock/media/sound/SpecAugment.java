@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
+import io.penstock.dataset.Dataset;
+import io.penstock.device.DeviceStage;
 import io.penstock.error.CodecException;
+import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -19,19 +22,21 @@ import java.util.random.RandomGenerator;
  *
  * <p>A mask takes two doubles in [0, 1): {@code v = u₁ · widest}, the mask is {@code floor(v)} wide and begins at
  * {@code floor(u₂ · (size - v))}. Masks of bands are drawn first.
+ *
+ * <p>Workers mask as a step, or the device as a {@link #stage}, with the same bits.
  */
 public final class SpecAugment implements SoundStep {
 
     private static final int BLOCK = 4096;
 
-    private final int count;
-    private boolean areBandsFirst = true;
-    private int bandMasks;
+    final int count;
+    boolean areBandsFirst = true;
+    int bandMasks;
     private int bandWidth;
-    private int timeMasks;
+    int timeMasks;
     private int timeWidth;
     private double share = 1;
-    private boolean isMean;
+    boolean isMean;
 
     private SpecAugment(int count) {
         this.count = Samples.positive(count, "bands");
@@ -123,6 +128,54 @@ public final class SpecAugment implements SoundStep {
         return changed;
     }
 
+    /**
+     * Adds what the masks draw, for a {@link #stage}: as last field {@code f64} numbers in [0, 1), two of each mask.
+     * They are those that the step draws in {@link SoundSteps#map}, unless the steps are {@linkplain
+     * SoundSteps#named renamed}.
+     *
+     * @param dataset the dataset
+     * @param field the name of the field whose spectrograms are to be masked
+     * @return the dataset with another field, of the field's name and {@code _masks}
+     * @throws IllegalArgumentException if there is no such field, or one of that name
+     */
+    public Dataset withMasks(Dataset dataset, String field) {
+        dataset.indexOf(field);
+        return MaskStage.Draws.of(dataset, this, draws(field));
+    }
+
+    /**
+     * A loader stage that masks on the device, by the draws of {@link #withMasks}, for example behind {@link
+     * LogMel#stage}. Its results are those of the step, bit for bit.
+     *
+     * @param field the field's name: {@code f32[B, bands, frames]}, or the other order
+     * @return the stage; its single output replaces the field
+     * @throws IllegalArgumentException if there are no masks, or over 64 of a kind
+     */
+    public DeviceStage stage(String field) {
+        if (!draws() || Math.max(bandMasks, timeMasks) > MaskStage.MOST_MASKS) {
+            throw new IllegalArgumentException("found " + this + ", expected 1 to " + MaskStage.MOST_MASKS
+                    + " masks of a kind");
+        }
+        return new MaskStage(this, field);
+    }
+
+    /** The field of a sample's draws. */
+    TensorSpec draws(String field) {
+        return new TensorSpec(field + "_masks", DType.F64, Math.max(1, drawnNumbers()));
+    }
+
+    long drawnNumbers() {
+        return 2L * (bandMasks + timeMasks);
+    }
+
+    long widestOfBands() {
+        return Math.min(bandWidth, count);
+    }
+
+    long widestOf(long frames) {
+        return Math.min(timeWidth, (long) (share * frames));
+    }
+
     @Override
     public String name() {
         return "specAugment";
@@ -173,11 +226,10 @@ public final class SpecAugment implements SoundStep {
             float value = copy(in, inOffset, values, out, outOffset);
             Arrays.fill(block, value);
             for (int mask = 0; mask < of.bandMasks; mask++) {
-                mask(random, of.count, Math.min(of.bandWidth, of.count), of.areBandsFirst, frames, out, outOffset);
+                mask(random, of.count, of.widestOfBands(), of.areBandsFirst, frames, out, outOffset);
             }
-            long widest = Math.min(of.timeWidth, (long) (of.share * frames));
             for (int mask = 0; mask < of.timeMasks; mask++) {
-                mask(random, frames, widest, !of.areBandsFirst, frames, out, outOffset);
+                mask(random, frames, of.widestOf(frames), !of.areBandsFirst, frames, out, outOffset);
             }
         }
 

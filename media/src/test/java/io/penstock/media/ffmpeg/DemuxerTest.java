@@ -13,8 +13,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 final class DemuxerTest {
 
@@ -60,6 +63,37 @@ final class DemuxerTest {
         Demuxer demuxer = Demuxer.open(file, Demuxer.Kind.VIDEO);
         demuxer.close();
         demuxer.close();
+    }
+
+    /** By the fields of a frame, which are elsewhere in each version. */
+    @ParameterizedTest
+    @CsvSource({"flac-s16-16k-mono.flac, 16000, 1", "flac-s16-44k-stereo.ogg, 44100, 2",
+        "pcm-s16-16k-5.1-extensible.wav, 16000, 6"})
+    void aFrameOfSoundHasItsRateAndChannels(String name, int rate, int channels) throws IOException {
+        try (Demuxer demuxer = Demuxer.open(MemorySegment.ofArray(resource(name)), Demuxer.Kind.SOUND);
+                Decoder decoder = Decoder.of(demuxer, DecoderLimits.DEFAULT)) {
+            assertTrue(demuxer.next());
+            decoder.send(demuxer);
+            assertTrue(decoder.receive());
+            assertEquals(rate, decoder.frameRate());
+            assertEquals(channels, decoder.frameChannels());
+        }
+    }
+
+    /** Stereo, then one channel of another rate. */
+    @Test
+    void soundThatChangesIsAnError() throws IOException {
+        byte[] first = resource("mp3-cbr-44k-stereo.mp3");
+        byte[] second = resource("mp3-16k-mono-mpeg2.mp3");
+        byte[] both = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, both, first.length, second.length);
+        try (SoundReader reader = SoundReader.open(MemorySegment.ofArray(both))) {
+            int more;
+            do {
+                more = reader.next();
+            } while (more > 0 && reader.errors() == 0);
+            assertTrue(reader.errors() > 0);
+        }
     }
 
     /** The first chunk is said to begin behind 2 GiB: the demuxer goes there and reads. */

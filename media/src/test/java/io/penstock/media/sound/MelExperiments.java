@@ -15,11 +15,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Log-mel spectrograms as stages of a loader, and what the workers' step makes of the same clips. */
+/**
+ * Log-mel spectrograms as stages of a loader, and what the workers' step makes of the same clips; masks, and what a
+ * loop over all values makes of the same draws.
+ */
 public final class MelExperiments {
 
-    /** The kernels of the stage. */
-    public static final List<Kernel> KERNELS = List.of(MelStage.logarithms(_ -> { }), MelStage.SCALE);
+    /** The kernels of the stages. */
+    public static final List<Kernel> KERNELS = List.of(MelStage.logarithms(_ -> { }), MelStage.SCALE,
+            MaskStage.MEANS, MaskStage.masks(_ -> { }));
 
     private final SplittableRandom random;
 
@@ -33,7 +37,65 @@ public final class MelExperiments {
             all.add(experiment(random.nextBoolean() ? 80 : 128, samples, random.nextInt(1, 5)));
         }
         all.add(ofTheVectors());
+        for (int i = 0; i < 8; i++) {
+            all.add(masks(i % 2 == 0, i / 2 % 2 == 0));
+        }
         return all;
+    }
+
+    /** A batch of fewer spectrograms than there can be, of one size. */
+    private Experiment masks(boolean areBandsFirst, boolean isMean) {
+        int most = random.nextInt(1, 5);
+        int batch = random.nextInt(1, most + 1);
+        int bands = random.nextInt(1, 130);
+        int frames = random.nextInt(1, 700);
+        int[] masks = {random.nextInt(5), random.nextInt(1, 5)};
+        int[] widths = {random.nextInt(2 * bands), random.nextInt(2 * frames)};
+        double share = random.nextDouble();
+        SpecAugment augment = SpecAugment.of(bands).bands(masks[0], widths[0]).frames(masks[1], widths[1])
+                .atMost(share);
+        augment = areBandsFirst ? augment : augment.framesFirst();
+        augment = isMean ? augment.mean() : augment;
+        int rows = areBandsFirst ? bands : frames;
+        int columns = areBandsFirst ? frames : bands;
+        int numbers = 2 * (masks[0] + masks[1]);
+        Cells in = Cells.inputs(DType.F32, (long) most * rows * columns);
+        Cells draws = Cells.inputs(DType.F64, (long) most * numbers);
+        Cells expected = Cells.outputs(DType.F32, (long) most * rows * columns);
+        for (int b = 0; b < batch; b++) {
+            float[] values = new float[rows * columns];
+            double sum = 0;
+            for (int i = 0; i < values.length; i++) {
+                values[i] = random.nextFloat() * 4 - 2;
+                sum += values[i];
+                in.set((long) b * values.length + i, Float.floatToRawIntBits(values[i]));
+            }
+            double[] drawn = new double[numbers];
+            for (int i = 0; i < numbers; i++) {
+                drawn[i] = random.nextDouble();
+                draws.set((long) b * numbers + i, Double.doubleToRawLongBits(drawn[i]));
+            }
+            for (int i = 0; i < values.length; i++) {
+                int band = areBandsFirst ? i / columns : i % columns;
+                int frame = areBandsFirst ? i % columns : i / columns;
+                boolean isMasked = false;
+                for (int m = 0; m < masks[0] + masks[1]; m++) {
+                    boolean isBand = m < masks[0];
+                    double v = drawn[2 * m] * (isBand ? Math.min(widths[0], bands)
+                            : Math.min(widths[1], (int) (share * frames)));
+                    int begin = (int) (drawn[2 * m + 1] * ((isBand ? bands : frames) - v));
+                    int at = isBand ? band : frame;
+                    isMasked |= at >= begin && at < begin + (int) v;
+                }
+                expected.set((long) b * values.length + i, Float.floatToRawIntBits(!isMasked ? values[i]
+                        : isMean ? (float) (sum / values.length) : 0));
+            }
+        }
+        var work = new StageWork(augment.stage("mel"), batch, new TensorSpec("mel", DType.F32, most, rows, columns),
+                new TensorSpec("mel_masks", DType.F64, most, numbers)).shape("mel", batch, rows, columns)
+                .shape("mel_masks", batch, numbers).expect("mel", batch, rows, columns);
+        return new Experiment(augment + " of " + batch + " spectrograms of " + frames + " frames", work)
+                .input("mel", in).input("mel_masks", draws).output(StageWork.OUT + "mel", expected);
     }
 
     /** A batch of fewer clips than there can be; some are silent in part, of odd size, or not finite. */

@@ -59,6 +59,7 @@ public final class MelLaunchChecks {
 
     private static void compare(Device device) {
         LogMel mel = LogMel.whisper(80);
+        SpecAugment augment = SpecAugment.of(80).bands(2, 27).frames(2, 10).mean();
         Dataset sound = Dataset.generate(23, List.of(new TensorSpec("sound", DType.F32, SAMPLES)), "noise",
                 (sample, random, out) -> {
                     for (int i = 0; i < SAMPLES; i++) {
@@ -70,8 +71,9 @@ public final class MelLaunchChecks {
         try (DeviceStream train = device.openStream("train");
                 PinnedBuffer result = device.allocatePinned(BATCH * CLIP_BYTES);
                 DeviceBuffer copy = device.allocate(BATCH * CLIP_BYTES);
-                DataLoader workers = settings(SoundSteps.of(mel).map(sound, "sound")).open();
-                DataLoader staged = settings(sound).device(device).onDevice(mel.stage("sound")).open()) {
+                DataLoader workers = settings(SoundSteps.of(mel, augment).map(sound, "sound")).open();
+                DataLoader staged = settings(augment.withMasks(sound, "sound")).device(device)
+                        .onDevice(mel.stage("sound"), augment.stage("sound")).open()) {
             var cast = new CastTransform(DType.F32, DType.F32);
             while (workers.hasNext()) {
                 long bytes;

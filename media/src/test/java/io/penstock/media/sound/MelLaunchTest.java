@@ -40,6 +40,16 @@ class MelLaunchTest {
                             SlabLayout.of(new TensorSpec("sound", DType.F32, 4, 16_000, 2)))).getMessage());
             assertThrows(IllegalArgumentException.class, () -> mel.stage("sound").open(device,
                     SlabLayout.of(new TensorSpec("sound", DType.F32, 4, 200))));
+            SpecAugment masks = SpecAugment.of(80).bands(2, 27);
+            assertEquals("found sound: f32[4,3000,80], expected spectrograms, f32[B, 80, frames]",
+                    assertThrows(IllegalArgumentException.class, () -> masks.stage("sound").open(device,
+                            SlabLayout.of(new TensorSpec("sound", DType.F32, 4, 3000, 80)))).getMessage());
+            assertEquals("found [sound: f32[4,80,3000]], expected also sound_masks: f64[4,4], which "
+                    + "SpecAugment.withMasks adds", assertThrows(IllegalArgumentException.class,
+                            () -> masks.stage("sound").open(device,
+                                    SlabLayout.of(new TensorSpec("sound", DType.F32, 4, 80, 3000)))).getMessage());
+            assertThrows(IllegalArgumentException.class, () -> masks.bands(65, 2).stage("sound"));
+            assertThrows(IllegalArgumentException.class, () -> SpecAugment.of(80).stage("sound"));
         }
     }
 }

@@ -9,7 +9,7 @@ import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.PixelRows;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
-import io.penstock.transform.ImageRows;
+import io.penstock.transform.ImageTransform.ImageRows;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.random.RandomGenerator;

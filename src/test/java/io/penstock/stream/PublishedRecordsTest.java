@@ -27,7 +27,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Records of publishers: the JDK's own, and one that counts what it was asked for. */
-class PublisherSourceTest {
+class PublishedRecordsTest {
 
     /** Sends numbers when it is asked, on the thread that asks, up to an end. */
     private static final class Numbers implements Flow.Publisher<MemorySegment>, Flow.Subscription {
@@ -101,7 +101,7 @@ class PublisherSourceTest {
     void aPublisherIsNeverAskedForMoreThanTheCapacity() throws IOException {
         for (int capacity : new int[] {1, 2, 7, 100}) {
             var publisher = new Numbers(0, 1000);
-            try (PartitionReader reader = PublisherSource.once("numbers", capacity, publisher).open(0, "");
+            try (PartitionReader reader = StreamSource.publishedOnce("numbers", capacity, publisher).open(0, "");
                     RecordBuffer into = new RecordBuffer()) {
                 assertEquals(capacity, publisher.next);
                 for (int i = 0; i < 50; i++) {
@@ -120,7 +120,7 @@ class PublisherSourceTest {
     void aPublisherOfTheJdkGivesAllItsRecordsInOrder() throws Exception {
         try (var threads = Executors.newSingleThreadExecutor()) {
             SubmissionPublisher<MemorySegment> publisher = new SubmissionPublisher<>(threads, 64);
-            StreamSource source = PublisherSource.once("jdk", 16, publisher);
+            StreamSource source = StreamSource.publishedOnce("jdk", 16, publisher);
             try (PartitionReader reader = source.open(0, "")) {
                 Thread sender = Thread.ofVirtual().start(() -> {
                     numbers(0, 5000).forEach(number -> publisher.submit(record(number)));
@@ -149,7 +149,7 @@ class PublisherSourceTest {
             public void cancel() {
             }
         });
-        try (PartitionReader reader = PublisherSource.once("queue", 8, failing).open(0, "");
+        try (PartitionReader reader = StreamSource.publishedOnce("queue", 8, failing).open(0, "");
                 RecordBuffer into = new RecordBuffer()) {
             assertEquals(Found.RECORD, reader.poll(into));
             assertEquals(Found.RECORD, reader.poll(into));
@@ -161,7 +161,7 @@ class PublisherSourceTest {
 
     @Test
     void aPublisherThatSendsMoreThanItWasAskedForIsRefused() throws IOException {
-        try (PartitionReader reader = PublisherSource.once("flood", 2, to -> to.onSubscribe(new Flow.Subscription() {
+        Flow.Publisher<MemorySegment> flood = to -> to.onSubscribe(new Flow.Subscription() {
             @Override
             public void request(long more) {
                 numbers(0, 3).forEach(number -> to.onNext(record(number)));
@@ -170,16 +170,17 @@ class PublisherSourceTest {
             @Override
             public void cancel() {
             }
-        })).open(0, "")) {
+        });
+        try (PartitionReader reader = StreamSource.publishedOnce("flood", 2, flood).open(0, "")) {
             String message = assertThrows(IOException.class, () -> rest(reader)).getMessage();
             assertTrue(message.contains("sends more than 2"), message);
         }
-        assertThrows(IllegalArgumentException.class, () -> PublisherSource.once("none", 0, new Numbers(0, 1)));
+        assertThrows(IllegalArgumentException.class, () -> StreamSource.publishedOnce("none", 0, new Numbers(0, 1)));
     }
 
     @Test
     void aRunContinuesWithTheRecordThatTheStateSays() {
-        StreamSource source = PublisherSource.of("numbers", 32, first -> new Numbers(first, 1000));
+        StreamSource source = StreamSource.published("numbers", 32, first -> new Numbers(first, 1000));
         List<Long> pieces = new ArrayList<>();
         Random random = new Random(5);
         LoaderState state = null;
