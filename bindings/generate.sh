@@ -42,6 +42,15 @@ jextract -I "$CUDA_HOME/include" ${builtin:+-I "$builtin"} \
     --output "$output" "@$here/cuda_runtime.includes" "$here/cuda_runtime.h"
 
 [ -f "$output/io/penstock/cuda/bindings/CudaRuntime.java" ] || fail "jextract wrote no CudaRuntime.java"
+# The bindings would look functions up in all libraries of their class loader: here in the one that is chosen.
+package=io/penstock/cuda/bindings
+sed -i '/SYMBOL_LOOKUP = SymbolLookup.loaderLookup()$/{
+N
+s/SymbolLookup.loaderLookup().*;/CudaSymbols::find;/
+}' "$output/$package/CudaRuntime.java"
+grep -q 'SYMBOL_LOOKUP = CudaSymbols::find;$' "$output/$package/CudaRuntime.java" ||
+    fail "jextract looks symbols up in another way"
+cp "$here/java/$package/CudaSymbols.java" "$output/$package/"
 rm -rf "$here/java"
 mkdir "$here/java"
 cp -R "$output/." "$here/java/"

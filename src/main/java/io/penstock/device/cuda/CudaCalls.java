@@ -7,10 +7,10 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.cuda.bindings.CudaSymbols;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
@@ -25,7 +25,7 @@ final class CudaCalls {
     private static final MethodHandle COPY = Linker.nativeLinker().downcallHandle(cudaMemcpyAsync$address(),
             FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
     private static final MethodHandle EXCHANGE = Linker.nativeLinker().downcallHandle(
-            SymbolLookup.loaderLookup().findOrThrow(EXCHANGE_CAPTURE_MODE), FunctionDescriptor.of(JAVA_INT, ADDRESS));
+            CudaSymbols.find(EXCHANGE_CAPTURE_MODE).orElseThrow(), FunctionDescriptor.of(JAVA_INT, ADDRESS));
 
     static int cudaMemcpyAsync(long dst, long src, long bytes, int kind, long stream) {
         try {

@@ -7,6 +7,7 @@ import static io.penstock.device.DeviceUnavailableException.Reason.NO_RUNTIME;
 import static io.penstock.device.DeviceUnavailableException.Reason.UNSUPPORTED_PLATFORM;
 import static io.penstock.device.DeviceUnavailableException.Reason.WRONG_RUNTIME_VERSION;
 
+import io.penstock.cuda.bindings.CudaSymbols;
 import io.penstock.device.DeviceUnavailableException;
 import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.internal.LibraryPlace;
@@ -29,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * The CUDA runtime library, found and loaded once per class loader.
  *
  * <p>The bindings match CUDA 13; other major versions use the same names for functions and structs with other layouts.
- * So a library is first opened on its own, to check its version and functions, and can be closed again. Only a matching
- * one is loaded for the bindings, which look up symbols in all libraries this class loader has loaded. The version is
- * in CUDA's encoding, 13000 for 13.0.
+ * So a library is first opened to check its version and functions, and can be closed again. Only a matching one is
+ * given to the bindings, which use no other, whatever else the process has loaded. The version is in CUDA's encoding,
+ * 13000 for 13.0.
  */
 @SuppressWarnings("restricted")
 record CudaLibrary(Path path, int version) {
@@ -140,7 +141,8 @@ record CudaLibrary(Path path, int version) {
             if (!missing.isEmpty()) {
                 throw new Rejected(INCOMPLETE_RUNTIME, path + " lacks " + String.join(", ", missing), null);
             }
-            System.load(path.toString());
+            CudaSymbols.use(SymbolLookup.libraryLookup(path, Arena.global()));
+            System.load(path.toString());               // for code beside the engine, such as kernels of one's own
             return new CudaLibrary(path, version);
         } catch (UnsatisfiedLinkError e) {
             throw new Rejected(NO_RUNTIME, String.valueOf(e.getMessage()), e);

@@ -26,6 +26,7 @@ import io.penstock.loader.DataLoader;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.testing.HeapUse;
+import java.io.File;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -59,6 +60,19 @@ public final class CudaChecks {
             System.out.println("opened " + device.name());
         } catch (DeviceUnavailableException e) {
             System.out.println(e.reason() + " " + e.getMessage());
+        }
+    }
+
+    /** Where other libraries of the process have functions of the same names, as JavaCPP's runtime has. */
+    @SuppressWarnings("restricted")
+    static void openBesideOthers() {
+        for (String library : System.getProperty("others").split(File.pathSeparator)) {
+            System.load(library);
+        }
+        try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("work");
+                DeviceBuffer buffer = device.allocate(64)) {
+            stream.synchronize();
+            System.out.println("opened " + device.name() + ", " + buffer.byteSize() + " bytes");
         }
     }
 

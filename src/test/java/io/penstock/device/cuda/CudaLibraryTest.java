@@ -7,9 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.penstock.device.DeviceUnavailableException.Reason;
 import io.penstock.device.internal.LibraryPlace;
+import io.penstock.testing.NativeLibrary;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -129,6 +132,20 @@ class CudaLibraryTest {
                 .variable("CUDA_HOME", folder.resolve("13")).run("inventory");
         assertTrue(output.contains("library=" + thirteen + ","), output);
         assertTrue(output.contains("Simulated GPU 0"), output);
+    }
+
+    /** A class loader looks its libraries through in an order that depends on their names: so several of them. */
+    @Test
+    void functionsComeFromThatLibraryWhateverElseIsLoaded() throws Exception {
+        Path source = Files.writeString(folder.resolve("others.c"), CudaLibrary.FUNCTIONS.stream()
+                .map(name -> "int " + name + "(void) { return 35; }\n").collect(Collectors.joining()));
+        List<String> others = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            others.add(NativeLibrary.compileC(folder.resolve("other-" + i + ".so"), source).toString());
+        }
+        String output = new ChildJvm().library(CudaSimulator.build(folder))
+                .option("-Dothers=" + String.join(File.pathSeparator, others)).run("openBesideOthers");
+        assertTrue(output.contains("opened cuda:0, 64 bytes"), output);
     }
 
     @Test

@@ -32,6 +32,9 @@ final class Model {
     private static final double EPSILON = 1e-5;
     private static final double DEVIATION = 0.02;
     private static final int IGNORED = -100;
+    /** JavaCPP's property that names the library of BLAS. */
+    private static final String BLAS = "org.bytedeco.openblas.load";
+    private static final String MKL = "/org/bytedeco/mkl/global/mkl_rt.class";
 
     private final Size size;
     private final int context;
@@ -89,8 +92,14 @@ final class Model {
         return new Device(DeviceType.CPU).retainReference();
     }
 
-    /** Sets the threads of torch, and those of OpenBLAS, whose own would spin beside them. */
+    /**
+     * Sets the threads of torch, and those of OpenBLAS, whose own would spin beside them. Before torch is first used:
+     * JavaCPP then loads MKL in place of OpenBLAS where its jars are on the class path.
+     */
     static void useThreads(int threads) {
+        if (System.getProperty(BLAS) == null && Model.class.getResource(MKL) != null) {
+            System.setProperty(BLAS, "mkl");
+        }
         torch.set_num_threads(threads);
         Loader.load(openblas.class);
         openblas_nolapack.blas_set_num_threads(threads);
