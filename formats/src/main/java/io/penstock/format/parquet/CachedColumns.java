@@ -101,26 +101,31 @@ final class CachedColumns implements AutoCloseable {
         }
 
         /**
-         * Finds places in a short loop without a branch that depends on them; a piece without a base gives a negative
-         * one.
+         * Finds places in a short loop without a branch that depends on them; a record whose piece has no base has a
+         * negative one.
          *
          * @param size how many records there are
-         * @param places receives them, then the numbers of those that are negative
-         * @return how many are negative
+         * @param places receives them
+         * @return the bits in which they differ from the first one, and the sign of that
          */
-        int places(long[] records, int first, int count, long size, int shift, long bytes, long[] places) {
-            long[] known = bases;
-            boolean isKnown = width == bytes;
-            int missing = 0;
-            for (int i = 0; i < count; i++) {
-                long record = records[first + i];
-                long place = isKnown && Long.compareUnsigned(record, size) < 0
-                        ? known[(int) (record >>> shift)] + record * bytes : -1;
-                places[i] = place;
-                places[count + missing] = i;
-                missing += (int) (place >>> Long.SIZE - 1);
+        long places(long[] records, int first, int count, long size, int shift, long bytes, long[] places) {
+            if (width != bytes) {
+                Arrays.fill(places, 0, count, -1);
+                return -1;
             }
-            return missing;
+            long[] known = bases;
+            long head = place(known, records[first], size, shift, bytes);
+            long differing = head & Long.MIN_VALUE;
+            for (int i = 0; i < count; i++) {
+                long place = place(known, records[first + i], size, shift, bytes);
+                places[i] = place;
+                differing |= place ^ head;
+            }
+            return differing;
+        }
+
+        private static long place(long[] known, long record, long size, int shift, long bytes) {
+            return Long.compareUnsigned(record, size) < 0 ? known[(int) (record >>> shift)] + record * bytes : -1;
         }
     }
 
@@ -188,7 +193,7 @@ final class CachedColumns implements AutoCloseable {
      * Copies values of one size to consecutive places: finds the places of some, then reads all of these, so that the
      * CPU waits for them together.
      *
-     * @param scratch twice as many longs as places are found at once
+     * @param scratch room for places, as many as are found at once
      * @return false if a value is missing, has another size, or is not in reach; then nothing is known of the target
      */
     boolean gather(int column, long[] records, int count, long valueBytes, MemorySegment target, long targetOffset,
@@ -196,12 +201,9 @@ final class CachedColumns implements AutoCloseable {
         if (count == 0) {
             return true;
         }
-        if (scratch.length < 2) {
-            return false;
-        }
         Spans near = spans(column);
         for (int done = 0, attempts = 0; done < count;) {
-            int some = Math.min(Math.min(scratch.length / 2, near.atOnce), count - done);
+            int some = Math.min(Math.min(scratch.length, near.atOnce), count - done);
             long drops = cache.drops();
             MappedFile file = places(near, column, records, done, some, valueBytes, scratch);
             if (file == null) {
@@ -225,20 +227,21 @@ final class CachedColumns implements AutoCloseable {
     /** Finds the places of values; returns the file that has all, or null as {@link #gather} returns false. */
     private @Nullable MappedFile places(Spans near, int column, long[] records, int first, int count,
             long valueBytes, long[] places) {
-        int missing = near.places(records, first, count, groups.total(), shift, valueBytes, places);
-        for (int m = 0; m < missing; m++) {
-            int i = (int) places[count + m];
-            places[i] = find(near, column, records[first + i], valueBytes);
-            if (places[i] < 0) {
+        long differing = near.places(records, first, count, groups.total(), shift, valueBytes, places);
+        if (differing >>> FILE_SHIFT != 0) {
+            differing = 0;
+            for (int i = 0; i < count; i++) {
+                if (places[i] < 0) {
+                    places[i] = find(near, column, records[first + i], valueBytes);
+                    if (places[i] < 0) {
+                        return null;
+                    }
+                }
+                differing |= places[i] ^ places[0];
+            }
+            if (differing >>> FILE_SHIFT != 0) {
                 return null;
             }
-        }
-        long other = 0;
-        for (int i = 0; i < count; i++) {
-            other |= places[i] ^ places[0];
-        }
-        if (other >>> FILE_SHIFT != 0) {
-            return null;
         }
         for (int i = (int) records[first] & USES - 1; i < count; i += USES) {
             Piece piece = near.pieces[(int) (records[first + i] >>> shift)];
