@@ -156,7 +156,7 @@ class ChangedFileTest {
     }
 
     private enum Harmless {
-        CHMOD(path -> Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("r--r-----"))),
+        CHMOD(path -> Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-r-----"))),
         SAME_MODE(path -> Files.setPosixFilePermissions(path, Files.getPosixFilePermissions(path))),
         ACCESS_TIME(path -> Files.setAttribute(path, "lastAccessTime", FileTime.fromMillis(1_000_000))),
         HARD_LINK(path -> {

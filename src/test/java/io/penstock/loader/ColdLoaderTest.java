@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -97,15 +98,25 @@ class ColdLoaderTest {
                     Trainer trainer = trainer(slow, mode, mode.equals("mmap") ? 0 : -1)) {
                 slow.hold();
                 trainer.tell("open");
-                assertEquals("open", trainer.answer());
-                slow.awaitReads(1);
-                trainer.tell("collect");
                 if (mode.equals("mmap")) {
+                    // A safepoint of the JVM's own may come before it says that the loader is open.
+                    slow.awaitReads(1);
+                    trainer.tell("collect");
                     Thread.sleep(CONTROL_MILLIS);
-                    assertFalse(trainer.answers.ready(), "the control: a safepoint does not wait for a page fault");
+                    List<String> answers = new ArrayList<>();
+                    while (trainer.answers.ready()) {
+                        answers.add(trainer.answer());
+                    }
+                    assertFalse(answers.contains("collect"), "the control: a safepoint does not wait for a page fault");
                     slow.release();
-                    assertEquals("collect", trainer.answer());
+                    while (answers.size() < 2) {
+                        answers.add(trainer.answer());
+                    }
+                    assertEquals(List.of("open", "collect"), answers);
                 } else {
+                    assertEquals("open", trainer.answer());
+                    slow.awaitReads(1);
+                    trainer.tell("collect");
                     assertEquals("collect", trainer.answer(), mode + ": while all reads wait");
                     slow.release();
                 }

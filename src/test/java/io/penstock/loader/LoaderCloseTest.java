@@ -162,9 +162,10 @@ class LoaderCloseTest {
     @ParameterizedTest
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void aTrainerThatWaitsForAMapIsToldWhereItIs(TransferMode transfer) throws Exception {
-        var map = new HeldMap(5, false);
+        var map = new HeldMap(0, false);
         try (CapturedLog log = new CapturedLog(LateBatch.class.getName());
                 DataLoader loader = loader(map, transfer).patience(Duration.ofMillis(1)).open()) {
+            map.awaitEntered();
             FutureTask<Void> training = start(new FutureTask<>(() -> {
                 for (int i = 0; i < 4; i++) {
                     try (Batch batch = loader.next()) {
@@ -172,7 +173,6 @@ class LoaderCloseTest {
                     }
                 }
             }, null));
-            map.awaitEntered();
             String line = log.await(name + ": the trainer has waited 1 ms for a batch of " + name + "-worker-");
             assertTrue(line.contains("now at io.penstock.loader.HeldMap."), line);
             map.release();
@@ -184,7 +184,7 @@ class LoaderCloseTest {
     @EnumSource(value = TransferMode.class, names = {"IN_PLACE", "COPY"})
     void aMoveInterruptsAMapThatTakesLongAndNothingOfThatIsLeftInTheNextRun(TransferMode transfer) {
         var map = new HeldMap(1, true);
-        try (DataLoader loader = loader(map, transfer).patience(Duration.ofSeconds(2))
+        try (DataLoader loader = loader(map, transfer).patience(Duration.ofSeconds(5))
                 .onBadSample(BadSamplePolicy.REPLACE).open()) {
             map.awaitEntered();
             loader.seek(1);

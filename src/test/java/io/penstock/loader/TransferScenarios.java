@@ -394,7 +394,7 @@ final class TransferScenarios {
         holdCopies(true);
         try (var trainer = new SimulatedTrainer(0)) {
             DataLoader loader = trainer.loader().open();
-            waitFor(() -> calls("cudaMemcpyAsync") >= 3, 500);
+            CudaSimulator.awaitCopies(1, false);
             var thrown = new AtomicReference<Throwable>();
             Thread closer = thread(thrown, Thread.ofPlatform(), loader::close);
             assertFalse(closer.join(java.time.Duration.ofMillis(30)), "closed with copies in flight");

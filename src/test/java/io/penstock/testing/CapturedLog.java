@@ -33,7 +33,9 @@ public final class CapturedLog extends Handler implements AutoCloseable {
                     return line;
                 }
             }
-            Thread.onSpinWait();
+            if (Thread.interrupted()) {
+                throw new IllegalStateException("interrupted while waiting for: " + text + "; so far: " + lines);
+            }
             Thread.yield();
         }
     }

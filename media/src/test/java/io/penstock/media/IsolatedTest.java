@@ -196,7 +196,7 @@ final class IsolatedTest {
         "CRASHED, 'the process that decoded it ended with status 1, a crash'",
         "HANGING, 'decoding that takes over 0 seconds of CPU time, expected less'"})
     void aProcessThatEndsAtASampleIsAReasonAndTheNextSampleIsGood(Program program, String reason) throws IOException {
-        Duration cpu = program == Program.HANGING ? Duration.ofMillis(200) : MINUTE;
+        Duration cpu = program == Program.HANGING ? Duration.ofMillis(900) : MINUTE;
         try (var decoder = new IsolatedDecoder(cpu, program.main)) {
             for (int round = 0; round < 2; round++) {
                 assertEquals(7, decoder.index(MemorySegment.ofArray(new byte[7]), LIMITS, false).length);

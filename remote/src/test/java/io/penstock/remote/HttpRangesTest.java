@@ -278,6 +278,6 @@ class HttpRangesTest {
         host.put("large", ObjectHost.bytes(4 << 20, 4));
         assertArrayEquals(ObjectHost.bytes(4 << 20, 4), read(RemoteFiles.of(host.settings(folder).withRequests(two),
                 Map.of()).locate(host.url("large"))));
-        assertTrue(host.mostInFlight() <= 2, host.mostInFlight() + " requests at a time");
+        assertTrue(host.mostUnanswered() <= 2, host.mostUnanswered() + " requests at a time");
     }
 }

@@ -111,13 +111,14 @@ public final class ObjectHost implements AutoCloseable {
     private final List<String> requests = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
     private final AtomicInteger inFlight = new AtomicInteger();
+    private final Set<HttpExchange> unanswered = ConcurrentHashMap.newKeySet();
     private volatile String bucket;
     private volatile String password;
     private volatile boolean heads = true;
     private volatile boolean lists = true;
     private volatile boolean tokens = true;
     private volatile boolean encodesPercent = true;
-    private volatile int mostInFlight;
+    private volatile int mostUnanswered;
     private final BucketWrites writes = new BucketWrites(objects);
     private final AtomicInteger count = new AtomicInteger();
     private volatile Faults requestFaults = (_, _) -> null;
@@ -244,8 +245,9 @@ public final class ObjectHost implements AutoCloseable {
         return List.copyOf(problems);
     }
 
-    public int mostInFlight() {
-        return mostInFlight;
+    /** How many requests there were at once at most whose answers had not begun. */
+    public int mostUnanswered() {
+        return mostUnanswered;
     }
 
     /** Waits for the end of every request, also of those whose answer nobody reads. */
@@ -308,15 +310,17 @@ public final class ObjectHost implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         note(exchange);
-        int now = inFlight.incrementAndGet();
+        inFlight.incrementAndGet();
+        unanswered.add(exchange);
         synchronized (this) {
-            mostInFlight = Math.max(mostInFlight, now);
+            mostUnanswered = Math.max(mostUnanswered, unanswered.size());
         }
         try (exchange) {
             answer(exchange);
         } catch (InterruptedException e) {
             throw new IOException(e);
         } finally {
+            unanswered.remove(exchange);
             inFlight.decrementAndGet();
         }
     }
@@ -456,7 +460,8 @@ public final class ObjectHost implements AutoCloseable {
     }
 
     /** Answers so many bytes of a body; a body that is cut ends the connection. */
-    private static void send(HttpExchange exchange, int status, byte[] body, int bytes) throws IOException {
+    private void send(HttpExchange exchange, int status, byte[] body, int bytes) throws IOException {
+        unanswered.remove(exchange);
         exchange.sendResponseHeaders(status, body.length == 0 ? -1 : body.length);
         OutputStream out = exchange.getResponseBody();
         out.write(body, 0, bytes);
@@ -466,7 +471,8 @@ public final class ObjectHost implements AutoCloseable {
         }
     }
 
-    private static void status(HttpExchange exchange, int status, String body) throws IOException {
+    private void status(HttpExchange exchange, int status, String body) throws IOException {
+        unanswered.remove(exchange);
         boolean isEmpty = body.isEmpty() || exchange.getRequestMethod().equals("HEAD");
         exchange.sendResponseHeaders(status, isEmpty ? -1 : body.length());
         if (!isEmpty) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class NativeMemoryTest {
 
-    private static final int STEPS = 5_000;
+    private static final int STEPS = 50_000;
 
     private final NativeMemory memory = new NativeMemory();
 
@@ -21,7 +21,7 @@ class NativeMemoryTest {
                     forgotten.allocate(400);
                 }
             }));
-            assertTrue(error.getMessage().startsWith("each round of 5000 steps left native memory; bytes: "),
+            assertTrue(error.getMessage().startsWith("each round of 50000 steps left native memory; bytes: "),
                     error.getMessage());
         }
     }
@@ -32,7 +32,7 @@ class NativeMemoryTest {
             boolean[] done = new boolean[1];
             memory.assertLeftByNo(STEPS, count -> {
                 if (!done[0]) {
-                    taken.allocate(20 << 20);
+                    taken.allocate(40 << 20);
                     done[0] = true;
                 }
             });

@@ -18,12 +18,11 @@ final class Postgres implements AutoCloseable {
 
     private final Path programs;
     private final Path folder;
-    private final int port;
+    private int port;
 
-    private Postgres(Path programs, Path folder, int port) {
+    private Postgres(Path programs, Path folder) {
         this.programs = programs;
         this.folder = folder;
-        this.port = port;
     }
 
     /** Starts one, if the system has it. */
@@ -35,20 +34,29 @@ final class Postgres implements AutoCloseable {
         if (programs.isEmpty()) {
             return Optional.empty();
         }
-        int port = freePort();
         Path folder = Files.createTempDirectory("penstock-postgres");
-        var server = new Postgres(programs.get(), folder, port);
+        var server = new Postgres(programs.get(), folder);
         if (isRoot() && run(folder, List.of("chown", "postgres", folder.toString())) != 0) {
             return Optional.empty();
         }
-        boolean isThere = server.run("initdb", "-D", folder.resolve("data").toString(), "-A", "trust", "-U", "penstock")
-                && server.run("pg_ctl", "-D", folder.resolve("data").toString(), "-w", "-l",
-                        folder.resolve("server.log").toString(), "-o", "-p " + port + " -k " + folder + " -h localhost",
-                        "start");
-        if (!isThere) {
+        if (!server.run("initdb", "-D", folder.resolve("data").toString(), "-A", "trust", "-U", "penstock")
+                || !server.listen()) {
             throw new IOException("PostgreSQL does not start: " + server.folder.resolve("server.log"));
         }
         return Optional.of(server);
+    }
+
+    /** Starts it; another process may take the port before. */
+    private boolean listen() throws IOException, InterruptedException {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            port = freePort();
+            if (run("pg_ctl", "-D", folder.resolve("data").toString(), "-w", "-l",
+                    folder.resolve("server.log").toString(), "-o", "-p " + port + " -k " + folder + " -h localhost",
+                    "start")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static int freePort() throws IOException {

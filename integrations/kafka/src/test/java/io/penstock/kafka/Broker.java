@@ -36,38 +36,44 @@ final class Broker implements AutoCloseable {
 
     /** Starts one whose files are in a folder. */
     static Broker start(Path folder) throws Exception {
-        int port = freePort();
-        int controller = freePort();
-        Path settings = Files.writeString(folder.resolve("server.properties"), """
-                process.roles=broker,controller
-                node.id=1
-                controller.quorum.voters=1@localhost:%2$d
-                listeners=PLAINTEXT://localhost:%1$d,CONTROLLER://localhost:%2$d
-                advertised.listeners=PLAINTEXT://localhost:%1$d
-                controller.listener.names=CONTROLLER
-                listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
-                log.dirs=%3$s
-                offsets.topic.replication.factor=1
-                transaction.state.log.replication.factor=1
-                transaction.state.log.min.isr=1
-                transaction.state.log.num.partitions=1
-                offsets.topic.num.partitions=1
-                group.initial.rebalance.delay.ms=0
-                """.formatted(port, controller, folder.resolve("data")));
-        var broker = new Broker(settings, folder.resolve("broker.log"), "localhost:" + port);
+        Path settings = folder.resolve("server.properties");
+        var broker = new Broker(settings, folder.resolve("broker.log"), settings(settings, folder));
         Process format = broker.run("kafka.tools.StorageTool", "format", "-t", Uuid.randomUuid().toString(), "-c",
                 settings.toString());
         if (format.waitFor() != 0) {
             throw new IllegalStateException("format: " + Files.readString(broker.log));
         }
+        // Another process may have taken the ports.
+        broker = new Broker(settings, broker.log, settings(settings, folder));
         broker.start();
         return broker;
     }
 
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+    /** Writes its settings; returns its address. */
+    private static String settings(Path settings, Path folder) throws IOException {
+        try (ServerSocket port = freePort(); ServerSocket controller = freePort()) {
+            Files.writeString(settings, """
+                    process.roles=broker,controller
+                    node.id=1
+                    controller.quorum.voters=1@localhost:%2$d
+                    listeners=PLAINTEXT://localhost:%1$d,CONTROLLER://localhost:%2$d
+                    advertised.listeners=PLAINTEXT://localhost:%1$d
+                    controller.listener.names=CONTROLLER
+                    listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+                    log.dirs=%3$s
+                    offsets.topic.replication.factor=1
+                    transaction.state.log.replication.factor=1
+                    transaction.state.log.min.isr=1
+                    transaction.state.log.num.partitions=1
+                    offsets.topic.num.partitions=1
+                    group.initial.rebalance.delay.ms=0
+                    """.formatted(port.getLocalPort(), controller.getLocalPort(), folder.resolve("data")));
+            return "localhost:" + port.getLocalPort();
         }
+    }
+
+    private static ServerSocket freePort() throws IOException {
+        return new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     }
 
     private Process run(String main, String... arguments) throws IOException {

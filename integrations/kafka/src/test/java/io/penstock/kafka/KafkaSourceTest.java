@@ -165,6 +165,7 @@ class KafkaSourceTest {
     @Test
     void recordsOfAbortedTransactionsAndWithoutAValueAreLeftOut() throws Exception {
         broker.create("transactions", 1);
+        broker.awaitLeaders("transactions", 1);
         try (var producer = Messages.producer(broker, Map.of(ProducerConfig.TRANSACTIONAL_ID_CONFIG, "t"))) {
             producer.initTransactions();
             for (int transaction = 0; transaction < 6; transaction++) {

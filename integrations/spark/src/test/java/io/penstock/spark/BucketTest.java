@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Stores in a bucket of S3Proxy, made by a driver with two slots, which is a process with keys in its environment. */
-@Timeout(value = 4, unit = TimeUnit.MINUTES)
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class BucketTest {
 
     private static final String KEY = "local-identity";

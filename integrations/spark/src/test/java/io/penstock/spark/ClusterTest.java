@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Stores that a master and two workers make, each a process, while tasks hang, workers die and drivers die. */
-@Timeout(value = 4, unit = TimeUnit.MINUTES)
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class ClusterTest {
 
     @TempDir
@@ -139,11 +139,7 @@ class ClusterTest {
         Gate gate = Gate.at(gates, Documents.COUNT - 1);
         Path parts = folder.resolve("tokens.parts");
         gate.awaitTask();
-        Gate.await(() -> {
-            try (var files = Files.list(parts)) {
-                return files.filter(file -> file.toString().endsWith(".part.json")).count() == 3;
-            }
-        });
+        Gate.await(() -> Gate.finishedParts(parts) == 3);
         killed.destroyForcibly().waitFor();
         gate.awaitDeath();
         assertFalse(Files.exists(folder.resolve("tokens.manifest.json")));

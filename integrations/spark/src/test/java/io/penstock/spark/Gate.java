@@ -19,7 +19,7 @@ import org.apache.spark.sql.types.DataTypes;
  */
 record Gate(String folder, long id, boolean forever) implements UDF1<Long, Long> {
 
-    private static final long DEADLINE_MILLIS = 120_000;
+    private static final long DEADLINE_MILLIS = 600_000;
 
     static Gate at(Path folder, long id) {
         return new Gate(folder.toString(), id, false);
@@ -65,6 +65,13 @@ record Gate(String folder, long id, boolean forever) implements UDF1<Long, Long>
     private static List<Path> waiting(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.filter(file -> file.toString().endsWith(".pid")).sorted().toList();
+        }
+    }
+
+    /** Returns how many parts of a store are finished. */
+    static long finishedParts(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".part.json")).count();
         }
     }
 

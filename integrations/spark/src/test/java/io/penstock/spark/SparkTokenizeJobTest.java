@@ -247,10 +247,14 @@ class SparkTokenizeJobTest extends LocalSpark {
     @Test
     void aJobThatIsRunAgainTakesOverTheFinishedPartsOfTheSameOptions() throws Exception {
         Documents.commandLine(expected(Documents.inOrder(spark)), folder.resolve("expected")).run();
-        Path closed = Files.createFile(folder.resolve("closed"));
+        // The last document fails when so many parts are finished.
+        Path closed = Files.writeString(folder.resolve("closed"), "3");
         String file = closed.toString();
+        String parts = folder.resolve("tokens.parts").toString();
         UDF1<Long, Long> fails = id -> {
             if (id == Documents.COUNT - 1 && Files.exists(Path.of(file))) {
+                int finished = Integer.parseInt(Files.readString(Path.of(file)));
+                Gate.await(() -> Gate.finishedParts(Path.of(parts)) >= finished);
                 throw new IllegalStateException("closed");
             }
             return id;
@@ -262,7 +266,7 @@ class SparkTokenizeJobTest extends LocalSpark {
         SparkTokenizeSummary other = job(rows).resumable("one").appendEndOfText().run();
         assertEquals(0, other.resumedParts());
         Files.delete(manifest());
-        Files.createFile(closed);
+        Files.writeString(closed, "7");
         assertThrows(Exception.class, () -> job(rows).resumable("one").run());
         Files.delete(closed);
         assertEquals(3, job(rows).resumable("one").run().resumedParts());
