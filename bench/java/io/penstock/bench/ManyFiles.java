@@ -33,8 +33,8 @@ public final class ManyFiles {
             for (int i = 0; i < FILES; i++) {
                 Path file = Path.of(args[1 + i % (args.length - 1)]);
                 String name = file.getFileName().toString();
-                Files.createLink(folder.resolve("part-%06d%s".formatted(i, name.substring(name.lastIndexOf('.')))),
-                        file);
+                Files.createLink(folder.resolve(String.format(Locale.ROOT, "part-%06d%s", i,
+                        name.substring(name.lastIndexOf('.')))), file);
             }
         }
         for (int round = 0; round < ROUNDS; round++) {

@@ -104,8 +104,9 @@ final class Soak {
                     System.out.printf(Locale.ROOT, "step %,d  loss %.3f  %s%n", (long) report * (steps / REPORTS), loss,
                             uses.getLast().text());
                 }
-                // A compiler of the JVM has some megabytes for a while; what steps leave is in each of the last reports.
-                return uses.subList(REPORTS / 2, REPORTS).stream().anyMatch(use -> use.isFlatSince(uses.getFirst()));
+                // A compiler of the JVM has some megabytes for a while; what steps leave is in every one of the last.
+                List<Use> last = uses.subList(REPORTS / 2, REPORTS);
+                return last.stream().anyMatch(use -> use.isFlatSince(uses.getFirst()));
             }
         }
     }
