@@ -154,7 +154,8 @@ final class SoakTrainer {
                 start = now;
                 long heap = ManagementFactory.getMemoryPoolMXBeans().stream().filter(pool -> pool
                         .getCollectionUsage() != null).mapToLong(pool -> pool.getCollectionUsage().getUsed()).sum();
-                Files.writeString(work.resolve("heap"), Long.toString(heap));
+                long code = ManagementFactory.getMemoryMXBean().getNonHeapMemoryUsage().getCommitted();
+                Files.writeString(work.resolve("memory"), heap + " " + code);
             } catch (InterruptedException | IOException e) {
                 throw new IllegalStateException(e);
             }
