@@ -15,6 +15,7 @@ import io.penstock.os.Uninterrupted;
 import io.penstock.telemetry.Accounts;
 import io.penstock.telemetry.Phase;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
@@ -268,20 +269,19 @@ final class FaultScenarios {
     /** Takes batches whose copies are held back, until the one thread that there is waits for a host slot. */
     private static void takeUntilItWaits(DataLoader loader, DeviceStream trainer, Runnable whileItWaits) {
         Thread waiting = Thread.currentThread();
+        var taken = new AtomicInteger();
         Thread other = Thread.ofPlatform().start(() -> {
-            long since = System.nanoTime();
-            while (System.nanoTime() - since < 10_000_000) {        // all are taken, and nothing moves any more
-                if (!(LockSupport.getBlocker(waiting) instanceof SpinGate)
-                        || CudaSimulator.calls("cudaEventRecord") < 3 * loader.memory().hostSlots()) {
-                    since = System.nanoTime();
-                }
-                Thread.onSpinWait();
+            // All are taken, and the next one waits for a slot.
+            while (taken.get() < loader.memory().hostSlots() || !(LockSupport.getBlocker(waiting) instanceof SpinGate)
+                    || CudaSimulator.calls("cudaEventRecord") < 3 * loader.memory().hostSlots()) {
+                Thread.yield();
             }
             whileItWaits.run();
         });
         try {
             for (int i = 0; i < loader.memory().hostSlots() + 1; i++) {
                 loader.next(trainer).close();
+                taken.incrementAndGet();
             }
         } finally {
             Uninterrupted.join(List.of(other));

@@ -324,6 +324,8 @@ final class ClockScenarios {
         List<String> calls = List.of("cudaMalloc", "cudaHostAlloc", "cudaFree", "cudaFreeHost",
                 "cudaStreamCreateWithFlags", "cudaEventCreateWithFlags", "cudaEventDestroy", "cudaSetDevice");
         try (var trainer = new SimulatedTrainer(0); DataLoader loader = trainer.loader().withDeviceClock().open()) {
+            loader.next(trainer.stream).close();            // now its threads have started
+            loader.next().close();
             List<Long> before = calls.stream().map(CudaSimulator::calls).toList();
             for (int i = 0; i < 500; i++) {
                 if (i % 100 == 50) {

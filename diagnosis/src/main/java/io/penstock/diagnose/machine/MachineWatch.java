@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.diagnose.machine;
 
+import io.penstock.os.Uninterrupted;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -86,10 +87,11 @@ public final class MachineWatch implements AutoCloseable {
         }
     }
 
-    /** Stops looking. Repeating it has no effect. */
+    /** Stops looking, and waits for the thread that does. Repeating it has no effect. */
     @Override
     public void close() {
-        thread.interrupt();
         gpu.close();
+        thread.interrupt();
+        Uninterrupted.join(thread);
     }
 }
