@@ -3,6 +3,7 @@ package io.penstock.format.csv;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.format.table.IndexChecksum;
 import io.penstock.internal.PrefixSums;
 import io.penstock.io.Location;
 import io.penstock.io.publish.AtomicFile;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,7 +105,7 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
         MemorySegment all = MemorySegment.ofArray(bytes);
         if (bytes.length < HEADER_BYTES || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)
                 || all.get(LittleEndian.I32, VERSION_AT) != VERSION
-                || all.get(LittleEndian.I32, CRC_AT) != crc(bytes)) {
+                || all.get(LittleEndian.I32, CRC_AT) != IndexChecksum.of(bytes, CRC_AT)) {
             return null;
         }
         int jsonBytes = all.get(LittleEndian.I32, JSON_BYTES_AT);
@@ -196,15 +196,8 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
             all.set(LittleEndian.I64, at + Long.BYTES, rows.start(i));
             all.set(LittleEndian.I64, at + 2 * Long.BYTES, lines[i]);
         }
-        all.set(LittleEndian.I32, CRC_AT, crc(bytes));
+        all.set(LittleEndian.I32, CRC_AT, IndexChecksum.of(bytes, CRC_AT));
         return bytes;
-    }
-
-    private static int crc(byte[] bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, CRC_AT);
-        crc.update(bytes, CRC_AT + Integer.BYTES, bytes.length - CRC_AT - Integer.BYTES);
-        return (int) crc.getValue();
     }
 
     /** Returns the line of a byte of a text, counted from 1. */

@@ -4,6 +4,7 @@ package io.penstock.format.parquet;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.penstock.error.MalformedStoreException;
+import io.penstock.format.table.IndexChecksum;
 import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
 import io.penstock.io.publish.AtomicFile;
@@ -20,7 +21,6 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,7 +97,7 @@ record FooterIndex(String fingerprint, Map<String, Entry> files) {
     private static FooterIndex parse(byte[] bytes) {
         ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         if (bytes.length < HEADER_BYTES || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)
-                || in.getInt(MAGIC.length) != VERSION || in.getInt(CRC_AT) != crc(bytes)) {
+                || in.getInt(MAGIC.length) != VERSION || in.getInt(CRC_AT) != IndexChecksum.of(bytes, CRC_AT)) {
             throw new IllegalArgumentException("it is damaged, or of another version");
         }
         in.position(CRC_AT + Integer.BYTES);
@@ -180,14 +180,7 @@ record FooterIndex(String fingerprint, Map<String, Entry> files) {
             }
             out.put(names[p]).put(versions[p]);
         }
-        out.putInt(CRC_AT, crc(out.array()));
+        out.putInt(CRC_AT, IndexChecksum.of(out.array(), CRC_AT));
         return out.array();
-    }
-
-    private static int crc(byte[] bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes, 0, CRC_AT);
-        crc.update(bytes, CRC_AT + Integer.BYTES, bytes.length - CRC_AT - Integer.BYTES);
-        return (int) crc.getValue();
     }
 }

@@ -12,9 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * Steps leave nothing behind: no native memory, no descriptor, no thread. On Linux with glibc.
- */
+/** Steps leave nothing behind: no native memory, no descriptor, no thread. On Linux with glibc. */
 public interface LeakContract {
 
     /** {@return the bridge under test} */
