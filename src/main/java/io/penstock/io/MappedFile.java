@@ -467,17 +467,15 @@ public final class MappedFile implements AutoCloseable {
 
     /**
      * Reads in native code, by {@code pread(2)} if there is a descriptor, so that a cold page never delays a safepoint.
-     * The {@link Posix#CALL_STATE} segment must be the thread's own.
      */
-    void read(long offset, MemorySegment target, long targetOffset, long bytes, MemorySegment callState,
-            FetchWaits waits) {
+    void read(long offset, MemorySegment target, long targetOffset, long bytes, FetchWaits waits) {
         Objects.checkFromIndexSize(offset, bytes, segment.byteSize());
         checkOpen();   // the OS may have reused the descriptor's number
         long before;
         do {
             before = drops();
             fetch(offset, bytes, waits);
-            pages.read(this, offset, target, targetOffset, bytes, callState);
+            pages.read(this, offset, target, targetOffset, bytes);
         } while (drops() != before);
     }
 

@@ -124,18 +124,16 @@ final class PageCache {
 
     /**
      * Copies bytes that are present, by {@code pread(2)} if there is a descriptor; otherwise populates the pages first.
-     * The {@link Posix#CALL_STATE} segment must be the thread's own.
      */
-    void read(MappedFile file, long offset, MemorySegment target, long targetOffset, long bytes,
-            MemorySegment callState) {
+    void read(MappedFile file, long offset, MemorySegment target, long targetOffset, long bytes) {
         if (fd < 0) {
             advise(Advice.POPULATE_READ, offset, bytes);
             copyMapped(file, offset, target, targetOffset, bytes);
             return;
         }
-        long read = Posix.pread(callState, fd, offset, target, targetOffset, bytes);
+        long read = Posix.pread(fd, offset, target, targetOffset, bytes);
         if (read < bytes) {
-            readRest(file, Math.max(read, 0), read, offset, target, targetOffset, bytes, callState);
+            readRest(file, Math.max(read, 0), read, offset, target, targetOffset, bytes);
         }
     }
 
@@ -150,7 +148,7 @@ final class PageCache {
 
     /** Continues after a short first read: a signal, the end of the file, or an error. */
     private void readRest(MappedFile file, long done, long last, long offset, MemorySegment target,
-            long targetOffset, long bytes, MemorySegment callState) {
+            long targetOffset, long bytes) {
         while (done < bytes) {
             if (last == 0 || last < 0 && last != -Posix.EINTR) {
                 file.checkUnchanged();
@@ -158,7 +156,7 @@ final class PageCache {
                         + (offset + done) + (last == 0 ? ": unexpected end of file"
                                 : ": " + Posix.message((int) -last))));
             }
-            last = Posix.pread(callState, fd, offset + done, target, targetOffset + done, bytes - done);
+            last = Posix.pread(fd, offset + done, target, targetOffset + done, bytes - done);
             done += Math.max(last, 0);
         }
     }

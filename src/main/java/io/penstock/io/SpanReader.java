@@ -4,7 +4,6 @@ package io.penstock.io;
 import io.penstock.internal.Scratch;
 import io.penstock.os.Posix;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
@@ -30,8 +29,6 @@ public final class SpanReader implements AutoCloseable {
     private static final int TOUCH_STRIDE = 4096;
 
     private final ReadMode mode;
-    private final Arena callStateArena = Arena.ofShared();
-    private final MemorySegment callState = callStateArena.allocate(Posix.CALL_STATE);
     private final Span local = new Span();
     private final Scratch scratch = new Scratch();
     private final FetchWaits waits = new FetchWaits();
@@ -46,7 +43,6 @@ public final class SpanReader implements AutoCloseable {
     /** Prevents the compiler from removing {@link #touch}. */
     @SuppressWarnings("UnusedVariable")
     private long touched;
-    private boolean closed;
 
     /**
      * Creates a reader for one thread.
@@ -84,7 +80,7 @@ public final class SpanReader implements AutoCloseable {
     public void copy(Span span, MemorySegment target, long targetOffset) {
         MappedFile called = readByCall(span.file(), 1);
         if (called != null) {
-            called.read(span.byteOffset(), target, targetOffset, span.byteSize(), callState, waits);
+            called.read(span.byteOffset(), target, targetOffset, span.byteSize(), waits);
             return;
         }
         MappedFile mapped = span.file();
@@ -177,11 +173,11 @@ public final class SpanReader implements AutoCloseable {
         if (called == null) {
             copyFetched(Objects.requireNonNull(file), span.byteOffset(), span.byteSize(), memory, 0);
         } else if (runs.count() == 0) {
-            called.read(span.byteOffset(), memory, 0, span.byteSize(), callState, waits);
+            called.read(span.byteOffset(), memory, 0, span.byteSize(), waits);
         } else {
             for (int run = 0; run < runs.count(); run++) {
                 long at = runs.begin(run) - origin;
-                called.read(span.byteOffset() + at, memory, at, runs.end(run) - runs.begin(run), callState, waits);
+                called.read(span.byteOffset() + at, memory, at, runs.end(run) - runs.begin(run), waits);
             }
         }
         local.set(memory, 0, span.byteSize());
@@ -267,7 +263,7 @@ public final class SpanReader implements AutoCloseable {
             long at = targetOffset;
             for (int i = 0; i < count; at += sizes[i++]) {
                 lastPiece = i;
-                called.read(offsets[i], target, at, sizes[i], callState, waits);
+                called.read(offsets[i], target, at, sizes[i], waits);
             }
             return at - targetOffset;
         }
@@ -428,10 +424,6 @@ public final class SpanReader implements AutoCloseable {
     /** Frees the scratch memory. Calling it again does nothing. */
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
-            callStateArena.close();
-            scratch.close();
-        }
+        scratch.close();
     }
 }

@@ -63,8 +63,8 @@ public final class Posix {
 
     private static final long NANOS = 1_000_000_000;
 
-    /** The layout of {@code errno}; each thread that makes calls which may fail allocates one. */
-    public static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
+    /** The layout of {@code errno}; a call that may fail is given a segment of it. */
+    static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
 
     private static final Linker.Option STATE = Linker.Option.captureCallState("errno");
 
@@ -103,12 +103,19 @@ public final class Posix {
 
     private static final class Reads {
 
-        static final MethodHandle PREAD = bind("pread",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG), STATE);
+        static final FunctionDescriptor PREAD_TYPE =
+                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        /** Without {@code errno}: the linker slices its segment, which is an object a call if that is not inlined. */
+        static final MethodHandle PREAD = bind("pread", PREAD_TYPE);
         static final MethodHandle FADVISE = bind("posix_fadvise",
                 FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
         static final MethodHandle MINCORE = bind("mincore",
                 FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS));
+    }
+
+    private static final class FailedReads {
+
+        static final MethodHandle PREAD = bind("pread", Reads.PREAD_TYPE, STATE);
     }
 
     private static final class Mappings {
@@ -231,21 +238,29 @@ public final class Posix {
     }
 
     /**
-     * Reads once at an offset of a file; returns the bytes read, 0 at the end of the file, or {@code -errno}. The
-     * target is passed as a number, because a slice would be an object per sample, which the JIT compiler does not
-     * always remove. So its owner must keep it alive during the call.
+     * Reads once at an offset of a file, again if that fails; returns the bytes read, 0 at the end of the file, or
+     * {@code -errno}. The target is passed as a number, because a slice would be an object per sample, which the JIT
+     * compiler does not always remove. So its owner must keep it alive during the call.
      */
-    public static long pread(MemorySegment state, int fd, long fileOffset, MemorySegment target, long targetOffset,
-            long bytes) {
+    public static long pread(int fd, long fileOffset, MemorySegment target, long targetOffset, long bytes) {
         Objects.checkFromIndexSize(targetOffset, bytes, target.byteSize());
         if (!target.isNative() || target.isReadOnly() || !target.scope().isAlive()) {
             throw new IllegalArgumentException("read into " + target + ": expected native memory, writable and alive");
         }
         try {
-            long read = (long) Reads.PREAD.invokeExact(state, fd, target.address() + targetOffset, bytes, fileOffset);
-            return read >= 0 ? read : -errno(state);
+            long read = (long) Reads.PREAD.invokeExact(fd, target.address() + targetOffset, bytes, fileOffset);
+            return read >= 0 ? read : preadAgain(fd, fileOffset, target.address() + targetOffset, bytes);
         } catch (Throwable t) {
             throw DowncallFailure.of(t);
+        }
+    }
+
+    /** Repeats a read that failed, to learn why. */
+    private static long preadAgain(int fd, long fileOffset, long address, long bytes) throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            long read = (long) FailedReads.PREAD.invokeExact(state, fd, address, bytes, fileOffset);
+            return read >= 0 ? read : -errno(state);
         }
     }
 

@@ -68,7 +68,6 @@ public final class ThreadUsage implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment usage = arena.allocate(RUSAGE);
     private final MemorySegment schedule = arena.allocate(SCHEDULE_BYTES);
-    private final MemorySegment state = arena.allocate(Posix.CALL_STATE);
     private int scheduleFile = CLOSED;
     /** The thread whose schedule was opened, or could not be. */
     private @Nullable Thread scheduled;
@@ -129,7 +128,7 @@ public final class ThreadUsage implements AutoCloseable {
         if (scheduleFile == CLOSED) {
             return -1;
         }
-        long bytes = Posix.pread(state, scheduleFile, 0, schedule, 0, SCHEDULE_BYTES);
+        long bytes = Posix.pread(scheduleFile, 0, schedule, 0, SCHEDULE_BYTES);
         long at = 0;
         while (at < bytes && schedule.get(JAVA_BYTE, at) != ' ') {
             at++;
