@@ -27,7 +27,8 @@ import java.util.Objects;
  * subframe: 0:1 type:6 wasted:1 …, first samples as they are, residuals of a linear prediction in Rice codes
  * </pre>
  *
- * <p>Source: RFC 9639. The CRC-16 of each frame is checked, the MD5 of all samples is not.
+ * <p>It reads a whole file, after {@link #open(MemorySegment, long)}, or single frames that an index knows, after {@link
+ * #openFrames}. Source: RFC 9639. The CRC-16 of each frame is checked, the MD5 of all samples is not.
  */
 final class FlacReader implements PlainSound {
 
@@ -40,7 +41,7 @@ final class FlacReader implements PlainSound {
     private static final int FIRST_BLOCK = 4;
     private static final int BLOCK_HEADER_BYTES = 4;
     private static final int IS_LAST = 1 << 31;
-    private static final int STREAMINFO_BYTES = 34;
+    static final int STREAMINFO_BYTES = 34;
     private static final int MOST_BITS = 24;
     private static final int MOST_ORDER = 32;
     /** No frame is shorter: header, a constant subframe, CRC-16. */
@@ -110,14 +111,34 @@ final class FlacReader implements PlainSound {
                 || (file.get(BIG_INT, FIRST_BLOCK) & ~IS_LAST) != STREAMINFO_BYTES) {
             return false;
         }
-        mostSamples = file.get(BIG_SHORT, 10) & 0xFFFF;
-        long said = file.get(BIG_LONG, 18);
+        return readStreamInfo(memory, FIRST_BLOCK + BLOCK_HEADER_BYTES) && total > 0
+                && total <= size / LEAST_FRAME_BYTES * mostSamples;
+    }
+
+    /** Reads STREAMINFO and returns whether frames of its kind can be decoded. */
+    private boolean readStreamInfo(MemorySegment memory, long offset) {
+        mostSamples = memory.get(BIG_SHORT, offset + 2) & 0xFFFF;
+        long said = memory.get(BIG_LONG, offset + 10);
         rate = (int) (said >>> 44);
         channels = (int) (said >>> 41 & 7) + 1;
         sampleBits = (int) (said >>> 36 & 31) + 1;
         total = said & (1L << 36) - 1;
-        return mostSamples > 0 && rate > 0 && sampleBits >= 4 && sampleBits <= MOST_BITS && total > 0
-                && total <= size / LEAST_FRAME_BYTES * mostSamples;
+        return mostSamples > 0 && rate > 0 && sampleBits >= 4 && sampleBits <= MOST_BITS;
+    }
+
+    /**
+     * Prepares decoding of single frames by {@link #frame}.
+     *
+     * @param memory memory with the STREAMINFO of their stream
+     * @param offset its first byte
+     * @return whether this reads them: they have at most 24 bits
+     */
+    boolean openFrames(MemorySegment memory, long offset) {
+        if (!readStreamInfo(memory, offset)) {
+            return false;
+        }
+        makeRoom();
+        return true;
     }
 
     @Override
@@ -171,6 +192,10 @@ final class FlacReader implements PlainSound {
         end = 0;
         at = 0;
         done = 0;
+        makeRoom();
+    }
+
+    private void makeRoom() {
         int room = MOST_ORDER + mostSamples;
         if (samples.length < channels || samples[0].length < room) {
             samples = new int[Math.max(channels, samples.length)][samples.length == 0 ? room
@@ -188,12 +213,65 @@ final class FlacReader implements PlainSound {
         if (done == total) {
             return 0;
         }
+        fill(mostFrameBytes());
+        checkedFrame();
+        done += count;
+        if (done > total) {
+            throw new CodecException("over " + total + " samples", "as many as the file says");
+        }
+        return count;
+    }
+
+    /** A frame that is longer than its samples would be is not read to its end, which gives a wrong CRC. */
+    private int mostFrameBytes() {
+        return (int) Math.min(Integer.MAX_VALUE / 2, 64 + 2L * mostSamples * channels * (sampleBits + 8) / 8);
+    }
+
+    /** Begins a frame of several pieces, of which {@link #append} adds the bytes. */
+    void begin() {
+        at = 0;
+        end = 0;
+    }
+
+    /**
+     * Adds bytes of a frame.
+     *
+     * @param memory memory with a file
+     * @param offset the file's first byte
+     * @param position of the bytes in the file
+     * @param size how many they are
+     */
+    void append(MemorySegment memory, long offset, long position, int size) {
+        int more = Math.min(size, mostFrameBytes() - end);
+        if (bytes.length < end + more + PADDING_BYTES) {
+            bytes = Arrays.copyOf(bytes, end + more + PADDING_BYTES);
+        }
+        MemorySegment.copy(memory, JAVA_BYTE, offset + position, bytes, end, more);
+        if (end == 0) {
+            from = position;
+        }
+        end += more;
+    }
+
+    /**
+     * Decodes the frame whose bytes were added.
+     *
+     * @return how many samples of each channel it has
+     * @throws CodecException if it is damaged
+     */
+    int frame() {
+        Arrays.fill(bytes, end, end + PADDING_BYTES, (byte) 0);
+        bits = 0;
+        bitCount = 0;
+        checkedFrame();
+        return count;
+    }
+
+    private void checkedFrame() {
         long first = from + at;
         try {
-            // A frame that is longer than its samples would be is not read to its end, which gives a wrong CRC.
-            fill((int) Math.min(Integer.MAX_VALUE / 2, 64 + 2L * mostSamples * channels * (sampleBits + 8) / 8));
             int start = at;
-            frame();
+            decodeFrame();
             at -= bitCount >>> 3;
             int crc = crc(start, at);
             int found = (bytes[at] & 0xFF) << 8 | bytes[at + 1] & 0xFF;
@@ -205,11 +283,6 @@ final class FlacReader implements PlainSound {
         } catch (IndexOutOfBoundsException _) {
             throw new CodecException("a frame at byte " + first + " that is cut off", "a whole one");
         }
-        done += count;
-        if (done > total) {
-            throw new CodecException("over " + total + " samples", "as many as the file says");
-        }
-        return count;
     }
 
     /** Reads on if fewer bytes are there than a frame may have, and begins a frame. */
@@ -252,7 +325,7 @@ final class FlacReader implements PlainSound {
         return width == 0 ? 0 : read(width) << 32 - width >> 32 - width;
     }
 
-    private void frame() {
+    private void decodeFrame() {
         if (read(15) >> 1 != SYNC) {
             throw new CodecException("no frame at byte " + (from + at - 7), "one");
         }
@@ -533,6 +606,23 @@ final class FlacReader implements PlainSound {
                 to[out] = of[MOST_ORDER + i] * unit;
             }
         }
+    }
+
+    /**
+     * Copies some samples of a channel of the last frame as values from -1 to 1.
+     *
+     * @param channel its number
+     * @param first the first sample
+     * @param last the one behind the last
+     * @param out receives them, one behind the other
+     * @param outOffset where the first goes
+     */
+    void copy(int channel, int first, int last, MemorySegment out, long outOffset) {
+        if (values.length < count) {
+            values = new float[count];
+        }
+        copy(channel, values, 0, 1);
+        MemorySegment.copy(values, first, out, JAVA_FLOAT_UNALIGNED, outOffset, last - first);
     }
 
     /** Writes the means of the channels of the last frame. */

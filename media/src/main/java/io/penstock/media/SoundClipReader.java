@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.penstock.error.CodecException;
 import io.penstock.internal.Scratch;
 import io.penstock.media.ffmpeg.Decoder;
@@ -11,20 +9,16 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes runs of samples of files, by their indexes. A decoder is kept while codec and parameters stay the same, if
- * its samples do not depend on what it decoded before. For one thread.
+ * Decodes runs of samples of files, by their indexes: FLAC of up to 24 bits in Java, all else by FFmpeg. A decoder of
+ * FFmpeg is kept while codec and parameters stay the same, if its samples do not depend on what it decoded before. For
+ * one thread.
  */
 final class SoundClipReader implements AutoCloseable {
 
     /** An entry was not proven: decoding begins at the first packet, with a new decoder. */
     private static final int UNPROVEN = -1;
 
-    /** Of FLAC's STREAMINFO: its size, and where frame sizes, the rate and the number of samples begin. */
-    private static final byte[] FLAC = {'f', 'l', 'a', 'c'};
-    private static final int STREAM_INFO_BYTES = 34;
-    private static final int FLAC_FRAME_BYTES = 4;
-    private static final int FLAC_RATE = 10;
-    private static final int FLAC_TOTAL = 13;
+    private static final MemorySegment FLAC = MemorySegment.ofArray(new byte[] {'f', 'l', 'a', 'c'});
 
     private final int maxClipPackets;
     private final SoundTable table = new SoundTable();
@@ -36,6 +30,9 @@ final class SoundClipReader implements AutoCloseable {
     /** Whether the samples depend a little on all that was decoded before. */
     private boolean isFading;
     private @Nullable Decoder decoder;
+    private final FlacReader flac = new FlacReader();
+    /** Whether the file whose index was loaded is decoded by {@link #flac}. */
+    private boolean isFlac;
     private long decodedPackets;
     private final PacketRuns runs = new PacketRuns();
 
@@ -47,36 +44,27 @@ final class SoundClipReader implements AutoCloseable {
     SoundTable load(MemorySegment index, long offset, long bytes) throws CodecException {
         table.load(index, offset, bytes);
         long from = table.extradataOffset(offset);
-        long keyBytes = from + table.extradataBytes(offset) - offset - IndexEntry.HEADER_BYTES;
+        int extradata = table.extradataBytes(offset);
+        long codec = offset + IndexEntry.HEADER_BYTES;
+        isFlac = from - codec == FLAC.byteSize() && extradata >= FlacReader.STREAMINFO_BYTES
+                && MemorySegment.mismatch(index, codec, from, FLAC, 0, FLAC.byteSize()) < 0
+                && flac.openFrames(index, from) && flac.channels() == table.channels;
+        long keyBytes = from + extradata - codec;
         if (keyBytes != parameterBytes || rate != table.rate || channels != table.channels
-                || !isSame(index, offset + IndexEntry.HEADER_BYTES, keyBytes)) {
+                || MemorySegment.mismatch(index, codec, codec + keyBytes, parameters.of(1), 0, keyBytes) >= 0) {
             parameterBytes = -1;
         }
         return table;
     }
 
-    /** Compares codec and parameters; of FLAC's, what belongs to the file alone, such as its MD5, does not count. */
-    private boolean isSame(MemorySegment index, long at, long bytes) {
-        MemorySegment kept = parameters.of(1);
-        long differing = MemorySegment.mismatch(index, at, at + bytes, kept, 0, bytes);
-        if (differing < 0 || bytes != FLAC.length + STREAM_INFO_BYTES) {
-            return differing < 0;
-        }
-        for (int i = 0; i < bytes; i++) {
-            int from = i - FLAC.length;
-            int mask = from < 0 || from < FLAC_FRAME_BYTES || from >= FLAC_RATE && from < FLAC_TOTAL ? 0xFF
-                    : from == FLAC_TOTAL ? 0xF0 : 0;
-            byte found = index.get(JAVA_BYTE, at + i);
-            if (((found ^ kept.get(JAVA_BYTE, i)) & mask) != 0 || from < 0 && found != FLAC[i]) {
-                return false;
-            }
-        }
-        return true;
+    /** Whether the file whose index was loaded is decoded by the decoder of FFmpeg that there is. */
+    boolean isKept() {
+        return !isFlac && decoder != null && parameterBytes >= 0;
     }
 
-    /** Whether the file whose index was loaded is decoded by the decoder that there is. */
-    boolean isKept() {
-        return decoder != null && parameterBytes >= 0;
+    /** Whether the file whose index was loaded is decoded by FFmpeg. */
+    boolean needsLibrary() {
+        return !isFlac;
     }
 
     /** How many packets were sent to a decoder. */
@@ -121,9 +109,13 @@ final class SoundClipReader implements AutoCloseable {
      */
     void read(MemorySegment index, long entry, MemorySegment file, long offset, int first, int count,
             MemorySegment out, long outOffset, long channelBytes) throws IOException {
+        int from = table.cut + first;
+        int last = table.packetOf(from + count - 1);
+        if (isFlac) {
+            readFlac(file, offset, last, from, count, out, outOffset, channelBytes);
+            return;
+        }
         try {
-            int from = table.cut + first;
-            int last = table.packetOf(from + count - 1);
             int begin = startOf(table.packetOf(from), last);
             if (begin == UNPROVEN || isFading) {
                 // What a decoder keeps over a flush, such as the state of its noise, must be that of a new one.
@@ -152,12 +144,47 @@ final class SoundClipReader implements AutoCloseable {
         return table.back(entry, table.before);
     }
 
-    private void decode(Decoder open, MemorySegment file, long offset, int begin, int last, int from, int count,
-            MemorySegment out, long outOffset, long channelBytes) throws CodecException {
-        if (last - begin >= maxClipPackets) {
-            throw new CodecException("a clip for which " + (last - begin + 1) + " packets must be decoded",
+    /** A frame of FLAC is decoded by itself. */
+    private void readFlac(MemorySegment file, long offset, int last, int from, int count, MemorySegment out,
+            long outOffset, long channelBytes) throws CodecException {
+        int first = table.packetOf(from);
+        checkPackets(first, last);
+        for (int i = first; i <= last;) {
+            int end = table.next(i);
+            flac.begin();
+            for (int piece = i; piece < end; piece++) {
+                flac.append(file, offset, table.position[piece], table.size[piece]);
+            }
+            decodedPackets++;
+            int samples = flac.frame();
+            int start = table.start[i];
+            checkYield(samples, table.start[end] - start);
+            int begin = Math.max(0, from - start);
+            int stop = Math.min(samples, from + count - start);
+            long at = outOffset + (long) (start + begin - from) * Float.BYTES;
+            for (int channel = 0; channel < table.channels; channel++) {
+                flac.copy(channel, begin, stop, out, at + channel * channelBytes);
+            }
+            i = end;
+        }
+    }
+
+    private void checkPackets(int first, int last) throws CodecException {
+        if (last - first >= maxClipPackets) {
+            throw new CodecException("a clip for which " + (last - first + 1) + " packets must be decoded",
                     "at most " + maxClipPackets);
         }
+    }
+
+    private static void checkYield(int samples, int indexed) throws CodecException {
+        if (samples != indexed) {
+            throw new CodecException("a packet of " + samples + " samples", indexed + ", as when the index was made");
+        }
+    }
+
+    private void decode(Decoder open, MemorySegment file, long offset, int begin, int last, int from, int count,
+            MemorySegment out, long outOffset, long channelBytes) throws CodecException {
+        checkPackets(begin, last);
         int left = count;
         for (int i = begin; i <= last; i = table.next(i)) {
             send(open, table, i, file, offset);
@@ -170,9 +197,8 @@ final class SoundClipReader implements AutoCloseable {
                 open.drain();
                 at = receive(open, at, from, count, out, outOffset, channelBytes);
             }
-            if (end > from && at != end) {
-                throw new CodecException("a packet of " + (at - table.start[i]) + " samples", (end - table.start[i])
-                        + ", as when the index was made");
+            if (end > from) {
+                checkYield(at - table.start[i], end - table.start[i]);
             }
             left -= Math.max(0, Math.min(end, from + count) - Math.max(table.start[i], from));
         }

@@ -63,7 +63,7 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
 
         private final SoundMap map;
         private final SoundClipReader reader;
-        /** Decodes instead of the reader, which then only knows the index. */
+        /** Decodes what needs FFmpeg instead of the reader, which then only knows the index. */
         private final @Nullable IsolatedDecoder isolated;
         private final PacketTable video = new PacketTable();
         private long sample;
@@ -139,7 +139,7 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
                 throws IOException {
             long file = map.plan.video(sample);
             int sampleOfFile = (int) (start + from);
-            if (isolated == null) {
+            if (isolated == null || !reader.needsLibrary()) {
                 long before = reader.decodedPackets();
                 try {
                     reader.read(map.index.bytes(), map.index.soundOffset(file), in, inOffset, sampleOfFile, to - from,
