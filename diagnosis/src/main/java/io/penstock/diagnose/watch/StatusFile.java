@@ -3,6 +3,7 @@ package io.penstock.diagnose.watch;
 
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
+import io.penstock.os.Uninterrupted;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -69,9 +70,10 @@ public final class StatusFile implements AutoCloseable {
         }
     }
 
-    /** Stops writing. Repeating it has no effect. */
+    /** Stops writing, and waits for a write that has begun. Repeating it has no effect. */
     @Override
     public void close() {
         thread.interrupt();
+        Uninterrupted.join(thread);
     }
 }

@@ -6,8 +6,11 @@ import java.util.Arrays;
 
 /**
  * Power spectra of real frames of one size, a frame a lane; for one thread. Two samples are packed as one complex
- * number, whose transform is decimated in time by the factors 4, 2, 3 and 5, and taken apart. A row has one number of
- * each frame; digit reversal permutes the rows' references.
+ * number, whose transform is decimated in time by the factors 4, 5, 3 and 2, and taken apart.
+ *
+ * <p>A row has one number of each frame. The passes but the last find the rows of a group in one array, because the
+ * butterflies of a group have the same twiddles: a loop over several rows costs less than several loops. They leave the
+ * digits of the groups' numbers reversed; the last pass puts rows in order.
  */
 final class LaneFft {
 
@@ -15,20 +18,32 @@ final class LaneFft {
 
     private final int size;
     private final int half;
-    /** The samples of a frame, in order; rows of {@link #re} and {@link #im}. */
-    final float[][] input;
     /** The power of each frequency, from 0 to half the size; filled by {@link #transform}. */
     final float[][] power;
+    /** How many rows a group has: the radix of the last pass. */
+    private final int rows;
+    private final float[][] groupRe;
+    private final float[][] groupIm;
+    /** The frequency of each group's first row, when the passes but the last are done. */
+    private final int[] frequencies;
     private final float[][] re;
     private final float[][] im;
     private final Stage[] stages;
+    /** Where pairs of samples stand if no row is moved between passes. */
     private final int[] places;
     /** Cosine and sine of {@code 2 π k / size}. */
     private final float[] cos;
     private final float[] sin;
 
-    /** A pass of butterflies: {@code twiddles} has cosine and sine of each leg but the first, for each {@code k}. */
-    private record Stage(int radix, int step, float[] twiddles) {
+    /**
+     * A pass of butterflies.
+     *
+     * @param radix the legs of a butterfly
+     * @param step how many frequencies the transforms have that it joins
+     * @param twiddles cosine and sine of each leg but the first, for each frequency {@code k}
+     * @param order the frequency of each {@code k} whose digits are reversed
+     */
+    private record Stage(int radix, int step, float[] twiddles, int[] order) {
     }
 
     /**
@@ -40,29 +55,39 @@ final class LaneFft {
         this.size = size;
         half = size / 2;
         int[] radices = radices(size);
+        rows = radices.length == 0 ? 1 : radices[0];
+        groupRe = new float[half / rows][rows * LaneSums.LANES];
+        groupIm = new float[half / rows][rows * LaneSums.LANES];
         re = new float[half][LaneSums.LANES];
         im = new float[half][LaneSums.LANES];
         power = new float[half + 1][LaneSums.LANES];
-        input = new float[size][];
         places = new int[half];
         for (int i = 0; i < half; i++) {
-            int at = reversed(i, radices);
-            places[i] = at;
-            input[2 * i] = re[at];
-            input[2 * i + 1] = im[at];
+            places[i] = reversed(i, half, radices);
         }
         stages = new Stage[radices.length];
-        int step = 1;
-        for (int s = radices.length - 1; s >= 0; s--) {
-            stages[radices.length - 1 - s] = stage(radices[s], step);
-            step *= radices[s];
+        int[] order = {0};
+        for (int s = 0; s < stages.length; s++) {
+            int radix = radices[stages.length - 1 - s];
+            stages[s] = stage(radix, order);
+            order = s == stages.length - 1 ? order : followed(order, radix);
         }
+        frequencies = order;
         cos = new float[half + 1];
         sin = new float[half + 1];
         for (int k = 0; k <= half; k++) {
             cos[k] = (float) StrictMath.cos(2 * Math.PI * k / size);
             sin[k] = (float) StrictMath.sin(2 * Math.PI * k / size);
         }
+    }
+
+    /** The order behind a pass: each frequency is followed by those of its other legs. */
+    private static int[] followed(int[] order, int radix) {
+        int[] next = new int[order.length * radix];
+        for (int i = 0; i < next.length; i++) {
+            next[i] = order[i / radix] + i % radix * order.length;
+        }
+        return next;
     }
 
     /** The radices of the passes, the last first. */
@@ -84,7 +109,7 @@ final class LaneFft {
     }
 
     /** Where a number stands whose subsequences, by the remainder of each radix, lie one behind the other. */
-    private int reversed(int index, int[] radices) {
+    private static int reversed(int index, int half, int[] radices) {
         int at = 0;
         int block = half;
         int rest = index;
@@ -96,7 +121,8 @@ final class LaneFft {
         return at;
     }
 
-    private static Stage stage(int radix, int step) {
+    private static Stage stage(int radix, int[] order) {
+        int step = order.length;
         float[] twiddles = new float[step * (radix - 1) * 2];
         int at = 0;
         for (int k = 0; k < step; k++) {
@@ -106,16 +132,65 @@ final class LaneFft {
                 twiddles[at++] = (float) StrictMath.sin(angle);
             }
         }
-        return new Stage(radix, step, twiddles);
+        return new Stage(radix, step, twiddles, order);
     }
 
-    /** Computes {@link #power} of {@link #input}, which it overwrites. */
+    /**
+     * Gives sample {@code n} of all frames.
+     *
+     * @param n its number in the frame
+     * @param from has it, of one frame after the other
+     * @param first of the first frame
+     * @param weight what it is multiplied by
+     * @param lanes how many frames there are, the same for all samples
+     */
+    void put(int n, float[] from, int first, float weight, int lanes) {
+        float[] group = group(n);
+        int at = n / 2 % rows * lanes;
+        System.arraycopy(from, first, group, at, lanes);
+        if (weight != 1) {
+            multiply(group, at, at + lanes, weight);
+        }
+    }
+
+    private static void multiply(float[] values, int from, int to, float by) {
+        for (int i = from; i < to; i++) {
+            values[i] *= by;
+        }
+    }
+
+    /** Says that sample {@code n} of all frames is 0. */
+    void putZeros(int n, int lanes) {
+        int at = n / 2 % rows * lanes;
+        Arrays.fill(group(n), at, at + lanes, 0);
+    }
+
+    private float[] group(int n) {
+        return (n % 2 == 0 ? groupRe : groupIm)[n / 2 / rows];
+    }
+
+    /** Computes {@link #power} of the samples that were given, which it overwrites. */
     void transform(int lanes) {
-        for (Stage stage : stages) {
-            for (int block = 0; block < half; block += stage.radix * stage.step) {
-                for (int k = 0; k < stage.step; k++) {
-                    butterfly(stage, block + k, k * (stage.radix - 1) * 2, lanes);
+        int last = stages.length - 1;
+        for (int s = 0; s < last; s++) {
+            Stage stage = stages[s];
+            int step = groupRe.length / (stage.step * stage.radix);
+            for (int k = 0; k < stage.step; k++) {
+                for (int group = 0; group < step; group++) {
+                    butterfly(stage, stage.order[k], groupRe, groupIm, k * stage.radix * step + group, step,
+                            rows * lanes);
                 }
+            }
+        }
+        int step = groupRe.length;
+        for (int group = 0; group < step; group++) {
+            int k = frequencies[group];
+            for (int leg = 0; leg < rows; leg++) {
+                System.arraycopy(groupRe[group], leg * lanes, re[k + leg * step], 0, lanes);
+                System.arraycopy(groupIm[group], leg * lanes, im[k + leg * step], 0, lanes);
+            }
+            if (last >= 0) {
+                butterfly(stages[last], k, re, im, k, step, lanes);
             }
         }
         first(re[0], im[0], power[0], power[half], lanes);
@@ -134,16 +209,17 @@ final class LaneFft {
         LaneSums.put(words, sin);
     }
 
-    private void butterfly(Stage stage, int at, int twiddle, int lanes) {
-        int step = stage.step;
-        float[] w = stage.twiddles;
-        if (twiddle != 0) {
-            for (int leg = 1; leg < stage.radix; leg++) {
-                int of = twiddle + 2 * leg - 2;
+    /** Joins rows that are {@code step} apart, the first at {@code at}, by the twiddles of frequency {@code k}. */
+    private static void butterfly(Stage stage, int k, float[][] re, float[][] im, int at, int step, int lanes) {
+        int radix = stage.radix;
+        if (k != 0) {
+            float[] w = stage.twiddles;
+            for (int leg = 1; leg < radix; leg++) {
+                int of = (k * (radix - 1) + leg - 1) * 2;
                 turn(re[at + leg * step], im[at + leg * step], w[of], w[of + 1], lanes);
             }
         }
-        switch (stage.radix) {
+        switch (radix) {
             case 2 -> radix2(re[at], im[at], re[at + step], im[at + step], lanes);
             case 3 -> radix3(re[at], im[at], re[at + step], im[at + step], re[at + 2 * step], im[at + 2 * step], lanes);
             case 4 -> radix4(re[at], im[at], re[at + step], im[at + step], re[at + 2 * step], im[at + 2 * step],
@@ -213,44 +289,45 @@ final class LaneFft {
         }
     }
 
+    /** In steps, because C2 does not vectorize a loop as long as all. */
     private static void radix5(float[] ar, float[] ai, float[] br, float[] bi, float[] cr, float[] ci, float[] dr,
             float[] di, float[] er, float[] ei, int lanes) {
+        sums5(ar, br, cr, dr, er, lanes);
+        sums5(ai, bi, ci, di, ei, lanes);
+        join(br, bi, er, ei, lanes);
+        join(cr, ci, dr, di, lanes);
+    }
+
+    /** Of one part of five numbers: the sum of all, two sums of legs as far from the first, two of their differences. */
+    private static void sums5(float[] a, float[] b, float[] c, float[] d, float[] e, int lanes) {
         final float quarterOfRoot5 = 0.559017f;
         final float sin72 = 0.95105654f;
         final float sin144 = 0.58778524f;
         for (int l = 0; l < lanes; l++) {
-            float outerSumR = br[l] + er[l];
-            float outerSumI = bi[l] + ei[l];
-            float outerDifferenceR = br[l] - er[l];
-            float outerDifferenceI = bi[l] - ei[l];
-            float innerSumR = cr[l] + dr[l];
-            float innerSumI = ci[l] + di[l];
-            float innerDifferenceR = cr[l] - dr[l];
-            float innerDifferenceI = ci[l] - di[l];
-            float sumR = outerSumR + innerSumR;
-            float sumI = outerSumI + innerSumI;
-            float middleR = ar[l] - 0.25f * sumR;
-            float middleI = ai[l] - 0.25f * sumI;
-            float apartR = quarterOfRoot5 * (outerSumR - innerSumR);
-            float apartI = quarterOfRoot5 * (outerSumI - innerSumI);
-            float oneR = middleR + apartR;
-            float oneI = middleI + apartI;
-            float twoR = middleR - apartR;
-            float twoI = middleI - apartI;
-            float turnedOneR = sin72 * outerDifferenceI + sin144 * innerDifferenceI;
-            float turnedOneI = sin72 * outerDifferenceR + sin144 * innerDifferenceR;
-            float turnedTwoR = sin144 * outerDifferenceI - sin72 * innerDifferenceI;
-            float turnedTwoI = sin144 * outerDifferenceR - sin72 * innerDifferenceR;
-            ar[l] += sumR;
-            ai[l] += sumI;
-            br[l] = oneR + turnedOneR;
-            bi[l] = oneI - turnedOneI;
-            cr[l] = twoR + turnedTwoR;
-            ci[l] = twoI - turnedTwoI;
-            dr[l] = twoR - turnedTwoR;
-            di[l] = twoI + turnedTwoI;
-            er[l] = oneR - turnedOneR;
-            ei[l] = oneI + turnedOneI;
+            float outerSum = b[l] + e[l];
+            float outerDifference = b[l] - e[l];
+            float innerSum = c[l] + d[l];
+            float innerDifference = c[l] - d[l];
+            float sum = outerSum + innerSum;
+            float middle = a[l] - 0.25f * sum;
+            float apart = quarterOfRoot5 * (outerSum - innerSum);
+            a[l] += sum;
+            b[l] = middle + apart;
+            c[l] = middle - apart;
+            d[l] = sin144 * outerDifference - sin72 * innerDifference;
+            e[l] = sin72 * outerDifference + sin144 * innerDifference;
+        }
+    }
+
+    /** Replaces {@code a} and {@code b} by {@code a - i b} and {@code a + i b}. */
+    private static void join(float[] ar, float[] ai, float[] br, float[] bi, int lanes) {
+        for (int l = 0; l < lanes; l++) {
+            float r = ar[l] - bi[l];
+            float i = ai[l] + br[l];
+            ar[l] += bi[l];
+            ai[l] -= br[l];
+            br[l] = r;
+            bi[l] = i;
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.Arrays;
 final class LaneSums {
 
     /** Lanes of a block: enough that a loop's start costs little, and few enough that the rows stay in L2. */
-    static final int LANES = 128;
+    static final int LANES = 256;
 
     private LaneSums() {
     }

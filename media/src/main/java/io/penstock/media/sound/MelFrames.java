@@ -35,6 +35,10 @@ final class MelFrames {
     private final LaneFft fft;
     private final float[] mean = new float[LaneSums.LANES];
     private final float[] before = new float[LaneSums.LANES];
+    /** Samples a hop apart: {@code phases[p][l]} is sample p of hop l. */
+    private final float[][] phases;
+    /** With an emphasis, the samples of frames. */
+    private final float[][] emphasized;
     /** The energies of each band; filled by {@link #compute}. */
     final float[][] bands;
 
@@ -42,6 +46,9 @@ final class MelFrames {
         this.plan = plan;
         fft = new LaneFft(plan.size);
         bands = new float[plan.bands()][LaneSums.LANES];
+        int length = plan.window.length;
+        phases = new float[Math.min(plan.hop, length)][LaneSums.LANES + (length - 1) / plan.hop];
+        emphasized = plan.emphasis == null ? new float[0][] : new float[length][LaneSums.LANES];
     }
 
     /** A Hann window: of a period, or symmetric. */
@@ -78,14 +85,19 @@ final class MelFrames {
             }
             return;
         }
-        for (int n = 0; n < length; n++) {
-            load(samples, from + n, plan.hop, plan.emphasis == null ? plan.window[n] : 1, fft.input[n], lanes);
+        int hop = plan.hop;
+        for (int phase = 0; phase < phases.length; phase++) {
+            gather(samples, from + phase, hop, phases[phase], lanes + (length - 1 - phase) / hop);
         }
-        if (plan.emphasis != null) {
+        if (plan.emphasis == null) {
+            for (int n = 0; n < length; n++) {
+                fft.put(n, phases[n % hop], n / hop, plan.window[n], lanes);
+            }
+        } else {
             emphasize(plan.emphasis, lanes);
         }
         for (int n = length; n < plan.size; n++) {
-            Arrays.fill(fft.input[n], 0, lanes, 0);
+            fft.putZeros(n, lanes);
         }
         fft.transform(lanes);
         plan.filters.apply(fft.power, bands, lanes);
@@ -101,9 +113,9 @@ final class MelFrames {
         return true;
     }
 
-    private static void load(float[] samples, int from, int hop, float weight, float[] row, int lanes) {
-        for (int l = 0, at = from; l < lanes; l++, at += hop) {
-            row[l] = samples[at] * weight;
+    private static void gather(float[] samples, int from, int hop, float[] row, int count) {
+        for (int l = 0, at = from; l < count; l++, at += hop) {
+            row[l] = samples[at];
         }
     }
 
@@ -112,14 +124,16 @@ final class MelFrames {
         int length = plan.window.length;
         Arrays.fill(mean, 0, lanes, 0);
         for (int n = 0; n < length; n++) {
-            add(mean, fft.input[n], lanes);
+            System.arraycopy(phases[n % plan.hop], n / plan.hop, emphasized[n], 0, lanes);
+            add(mean, emphasized[n], lanes);
         }
         for (int l = 0; l < lanes; l++) {
             mean[l] /= length;
-            before[l] = fft.input[0][l] - mean[l];
+            before[l] = emphasized[0][l] - mean[l];
         }
         for (int n = 0; n < length; n++) {
-            emphasize(fft.input[n], mean, before, share, plan.window[n], lanes);
+            emphasize(emphasized[n], mean, before, share, plan.window[n], lanes);
+            fft.put(n, emphasized[n], 0, 1, lanes);
         }
     }
 

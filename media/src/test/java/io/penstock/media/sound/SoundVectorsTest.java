@@ -128,9 +128,7 @@ final class SoundVectorsTest {
         float[] samples = Arrays.copyOf(Vectors.signal(), size + 3);
         var fft = new LaneFft(size);
         for (int n = 0; n < size; n++) {
-            for (int lane = 0; lane < 3; lane++) {
-                fft.input[n][lane] = samples[n + lane];
-            }
+            fft.put(n, samples, n, 1, 3);
         }
         fft.transform(3);
         for (int lane = 0; lane < 3; lane++) {

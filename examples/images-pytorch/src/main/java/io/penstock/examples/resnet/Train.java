@@ -9,6 +9,7 @@ import io.penstock.pytorch.TorchBatch;
 import io.penstock.pytorch.TorchBatches;
 import io.penstock.pytorch.TorchCheckpoint;
 import io.penstock.state.Checkpoint;
+import io.penstock.state.StateMismatchException;
 import io.penstock.telemetry.LoaderReport;
 import io.penstock.telemetry.Phase;
 import java.io.IOException;
@@ -53,6 +54,9 @@ final class Train {
             new Train(flags(args)).run();
         } catch (IllegalArgumentException e) {
             System.err.println("train: " + e.getMessage());
+            System.exit(2);
+        } catch (StateMismatchException e) {
+            System.err.println("train: " + e.getMessage() + "; go on with the options of that run, or pass another --out");
             System.exit(2);
         }
     }
