@@ -177,6 +177,39 @@ public interface Dataset extends Samples {
     }
 
     /**
+     * Adds a field that code generates for each sample: the noise level of a diffusion model, a weight, the sample's
+     * index.
+     *
+     * {@snippet :
+     * Dataset noisy = images.with(new TensorSpec("noise level", DType.F32), "levels v1",
+     *         (sample, random, out) -> out.tensor(0).set(random.nextFloat()));
+     * }
+     *
+     * @param field the new field, of a fixed shape; the only one that the generator writes
+     * @param name the generator's name, for the fingerprint and the random numbers: change it when the code changes
+     * @param generator generates the values
+     * @return the dataset with the field behind its own
+     * @throws IllegalArgumentException if the field's length varies, or two fields would share a name
+     */
+    default Dataset with(TensorSpec field, String name, SampleGenerator generator) {
+        return with(field, name, name, generator);
+    }
+
+    /**
+     * Adds a field with the random numbers of a step: a map with the same step draws the same numbers for a sample.
+     *
+     * @param field the new field, as in {@link #with(TensorSpec, String, SampleGenerator)}
+     * @param name the generator's name, for the fingerprint: change it when the code changes
+     * @param step the name that keys the random numbers
+     * @param generator generates the values
+     * @return the dataset with the field behind its own
+     * @throws IllegalArgumentException as {@link #with(TensorSpec, String, SampleGenerator)}
+     */
+    default Dataset with(TensorSpec field, String name, String step, SampleGenerator generator) {
+        return WithField.of(this, field, name, step, generator);
+    }
+
+    /**
      * Puts several fields of equal values in the place of one, for maps that each compute something else from it.
      *
      * {@snippet :

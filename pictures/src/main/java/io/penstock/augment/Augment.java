@@ -183,7 +183,7 @@ public final class Augment extends PixelSteps {
      */
     public Dataset withParameters(Dataset images, String field) {
         AugmentMap map = over(images.fields().get(images.indexOf(field)));
-        return WithParameters.of(images, field, name(), toString(), map, table());
+        return ParameterDraws.add(images, field, this, map);
     }
 
     /**

@@ -196,8 +196,7 @@ public final class DeviceImages {
         AugmentMap map = framing.over(found).toFiles(stage.imageBytes());
         Dataset mapped = files.map(field, new TensorSpec(field, DType.U8, stage.rowBytes()),
                 augment + ", of files to " + map.decoding() + " by " + decoder, augment.name(), map);
-        return rest.pipeline().steps().isEmpty() ? mapped : WithParameters.of(mapped, field, rest.name(),
-                rest.toString(), rest.over(image), rest.table());
+        return rest.pipeline().steps().isEmpty() ? mapped : ParameterDraws.add(mapped, field, rest, rest.over(image));
     }
 
     /**

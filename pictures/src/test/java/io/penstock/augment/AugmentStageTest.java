@@ -335,12 +335,12 @@ class AugmentStageTest {
             MemorySegment row = arena.allocate(128);
             AugmentMap map = augment.over(new TensorSpec("image", DType.U8, 20, 26, 3));
             ParameterTable table = augment.table();
-            List<Size> sizes = map.sizes();
+            var draws = new ParameterDraws(map.steps(), table, map.sizes());
             var random = new KeyedRandom(SEED, 0);
             assertEquals(0, HeapUse.fewest(0, () -> {
                 for (int position = 0; position < 200; position++) {
                     random.select(position, 0);
-                    WithParameters.draw(map.steps(), table, sizes, random, row);
+                    draws.draw(random, row);
                 }
             }));
         }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.media.sound;
 
-import io.penstock.dataset.Dataset;
-import io.penstock.dataset.source.Arrivals;
-import io.penstock.dataset.source.FieldSource;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceFields;
@@ -20,10 +17,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -167,65 +160,6 @@ record MaskStage(SpecAugment augment, String field) implements DeviceStage {
         @Override
         public long nextLong() {
             throw new UnsupportedOperationException("masks draw doubles");
-        }
-    }
-
-    /** A dataset with the draws of a field's masks as its last field. */
-    record Draws(Dataset base, List<TensorSpec> fields, SpecAugment augment, FieldSource drawn) implements Dataset {
-
-        static Draws of(Dataset base, SpecAugment augment, TensorSpec field) {
-            if (base.fields().stream().anyMatch(other -> other.name().equals(field.name()))) {
-                throw new IllegalArgumentException("two fields are named '" + field.name() + "'");
-            }
-            List<TensorSpec> fields = new ArrayList<>(base.fields());
-            fields.add(field);
-            return new Draws(base, List.copyOf(fields), augment, new FieldSource.Generated((_, random, out) -> {
-                MemorySegment to = out.tensor(0).segment();
-                for (long i = 0; i < field.dim(0); i++) {
-                    to.set(LittleEndian.F64, i * Double.BYTES, random.nextDouble());
-                }
-            }, List.of(field), 0, SoundSteps.NAME + "." + augment.name(),
-                    sample -> Objects.checkIndex(sample, base.size())));
-        }
-
-        @Override
-        public long size() {
-            return base.size();
-        }
-
-        @Override
-        public Optional<Arrivals> arrivals() {
-            return base.arrivals();
-        }
-
-        @Override
-        public FieldSource source(int field) {
-            return field == fields.size() - 1 ? drawn : base.source(field);
-        }
-
-        @Override
-        public String name(long sample) {
-            return base.name(sample);
-        }
-
-        @Override
-        public String key(long sample) {
-            return base.key(sample);
-        }
-
-        @Override
-        public long maxLength(int field) {
-            return field == fields.size() - 1 ? fields.get(field).dim(0) : base.maxLength(field);
-        }
-
-        @Override
-        public String fingerprint() {
-            return "masked:" + augment + "->" + fields.getLast() + "|" + base.fingerprint();
-        }
-
-        @Override
-        public String toString() {
-            return base + ", with the draws of " + augment;
         }
     }
 }

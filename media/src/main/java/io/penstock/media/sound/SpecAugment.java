@@ -5,6 +5,7 @@ import io.penstock.dataset.Dataset;
 import io.penstock.device.DeviceStage;
 import io.penstock.error.CodecException;
 import io.penstock.memory.DType;
+import io.penstock.memory.LittleEndian;
 import io.penstock.memory.TensorSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -140,7 +141,13 @@ public final class SpecAugment implements SoundStep {
      */
     public Dataset withMasks(Dataset dataset, String field) {
         dataset.indexOf(field);
-        return MaskStage.Draws.of(dataset, this, draws(field));
+        TensorSpec draws = draws(field);
+        return dataset.with(draws, "draws of " + this, SoundSteps.NAME + "." + name(), (_, random, out) -> {
+            MemorySegment to = out.tensor(0).segment();
+            for (long i = 0; i < draws.dim(0); i++) {
+                to.set(LittleEndian.F64, i * Double.BYTES, random.nextDouble());
+            }
+        });
     }
 
     /**
