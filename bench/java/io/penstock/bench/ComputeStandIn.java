@@ -7,7 +7,6 @@ import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceException;
 import io.penstock.device.DeviceStream;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.util.concurrent.locks.LockSupport;
 
 /** Takes the time of a training step, without training. */
@@ -27,7 +26,7 @@ interface ComputeStandIn extends AutoCloseable {
 
     /** The GPU's, where the runtime library offers one, else the host's. */
     static ComputeStandIn of(Device device, DeviceStream stream, long nanos) {
-        boolean gpu = !device.hostAccessible() && SymbolLookup.loaderLookup().find("cudaMemsetAsync").isPresent();
+        boolean gpu = !device.hostAccessible() && device.functions().find("cudaMemsetAsync").isPresent();
         return gpu ? new Memsets(device, stream, nanos) : new HostWait(nanos);
     }
 

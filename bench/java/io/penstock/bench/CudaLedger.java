@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.bench;
 
+import io.penstock.cuda.bindings.CudaSymbols;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceInventory;
 import io.penstock.device.DeviceInventory.DeviceInfo;
@@ -8,7 +9,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.management.ManagementFactory;
@@ -29,7 +29,7 @@ record CudaLedger(long calls, long threads, long freeBytes) {
     private static final List<String> FUNCTIONS = List.of("cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost",
             "cudaHostRegister", "cudaHostUnregister", "cudaMallocAsync", "cudaStreamCreateWithFlags",
             "cudaStreamDestroy", "cudaEventCreateWithFlags", "cudaEventDestroy", "cudaLibraryLoadData");
-    private static final Optional<MethodHandle> COUNTER = SymbolLookup.loaderLookup().find("sim_calls").map(
+    private static final Optional<MethodHandle> COUNTER = CudaSymbols.find("sim_calls").map(
             counter -> Linker.nativeLinker().downcallHandle(counter,
                     FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.ADDRESS)));
 

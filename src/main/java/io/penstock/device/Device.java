@@ -2,6 +2,8 @@
 package io.penstock.device;
 
 import io.penstock.device.DeviceEvent.EventWait;
+import java.lang.foreign.SymbolLookup;
+import java.util.Optional;
 
 /**
  * A device that batches are copied to: it has its own memory, asynchronous streams, and events that order them.
@@ -94,6 +96,18 @@ public interface Device extends AutoCloseable {
      * @throws DeviceException if the device reports an error
      */
     void dedicateThread();
+
+    /**
+     * {@return where the functions of the device's library are found, for code that calls it beside Penstock: those of
+     * the CUDA runtime that this device is driven through; none of the host device}
+     *
+     * {@snippet :
+     * MemorySegment launch = device.functions().findOrThrow("cudaLaunchKernel");
+     * }
+     */
+    default SymbolLookup functions() {
+        return _ -> Optional.empty();
+    }
 
     /**
      * Opens a stream, which runs concurrently with all others.

@@ -7,6 +7,7 @@ import static io.penstock.cuda.bindings.CudaRuntime.cudaErrorUnknown;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaSetDevice;
 import static io.penstock.cuda.bindings.CudaRuntime.cudaSuccess;
 
+import io.penstock.cuda.bindings.CudaSymbols;
 import io.penstock.device.Device;
 import io.penstock.device.DeviceBuffer;
 import io.penstock.device.DeviceEvent;
@@ -21,6 +22,7 @@ import io.penstock.error.LimitException;
 import io.penstock.internal.Leak;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.function.IntSupplier;
@@ -117,6 +119,11 @@ final class CudaDevice implements Device {
     public void dedicateThread() {
         makeCurrent();
         check(CudaCalls.ignoreCaptures(), CudaCalls.EXCHANGE_CAPTURE_MODE);
+    }
+
+    @Override
+    public SymbolLookup functions() {
+        return CudaSymbols::find;
     }
 
     @Override

@@ -142,7 +142,6 @@ record CudaLibrary(Path path, int version) {
                 throw new Rejected(INCOMPLETE_RUNTIME, path + " lacks " + String.join(", ", missing), null);
             }
             CudaSymbols.use(SymbolLookup.libraryLookup(path, Arena.global()));
-            System.load(path.toString());               // for code beside the engine, such as kernels of one's own
             return new CudaLibrary(path, version);
         } catch (UnsatisfiedLinkError e) {
             throw new Rejected(NO_RUNTIME, String.valueOf(e.getMessage()), e);

@@ -72,6 +72,8 @@ public final class CudaChecks {
         try (Device device = Device.cuda(0); DeviceStream stream = device.openStream("work");
                 DeviceBuffer buffer = device.allocate(64)) {
             stream.synchronize();
+            assertTrue(device.functions().find("sim_calls").isPresent(), "functions of another library");
+            assertTrue(device.functions().find("cudaNothing").isEmpty());
             System.out.println("opened " + device.name() + ", " + buffer.byteSize() + " bytes");
         }
     }

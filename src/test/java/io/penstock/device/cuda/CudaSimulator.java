@@ -3,12 +3,12 @@ package io.penstock.device.cuda;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.penstock.cuda.bindings.CudaSymbols;
 import io.penstock.testing.NativeLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class CudaSimulator {
 
     private static final Path SOURCES = Path.of("src/test/native/sim");
     private static final int TEXT_BYTES = 4096;
-    private static final NativeLibrary FUNCTIONS = new NativeLibrary(SymbolLookup::loaderLookup);
+    private static final NativeLibrary FUNCTIONS = new NativeLibrary(() -> CudaSymbols::find);
 
     private CudaSimulator() {
     }

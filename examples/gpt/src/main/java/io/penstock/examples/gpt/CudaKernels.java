@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.penstock.device.Device;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -12,15 +13,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
-import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Objects;
 
 /**
- * The kernels of {@code gpt.cu} on the current device, launched on one stream.
- *
- * <p>Penstock has loaded CUDA's runtime library for its device, in the class loader that this class is in too, so its
- * functions are found without looking for the library again.
+ * The kernels of {@code gpt.cu} on the current device, launched on one stream. The functions of CUDA are those of the
+ * runtime library that Penstock drives the device through.
  */
 final class CudaKernels implements AutoCloseable {
 
@@ -34,10 +32,9 @@ final class CudaKernels implements AutoCloseable {
             JAVA_INT.withName("x"), JAVA_INT.withName("y"), JAVA_INT.withName("z"));
 
     private final Arena arena = Arena.ofConfined();
-    private final CudaCalls cuda = new CudaCalls(SymbolLookup.loaderLookup(), "cudaGetErrorName");
-    private final MethodHandle getKernel = cuda.function("cudaLibraryGetKernel", ADDRESS, ADDRESS, ADDRESS);
-    private final MethodHandle launchKernel = cuda.function("cudaLaunchKernel", JAVA_LONG, DIM3, DIM3, ADDRESS,
-            JAVA_LONG, JAVA_LONG);
+    private final CudaCalls cuda;
+    private final MethodHandle getKernel;
+    private final MethodHandle launchKernel;
     private final MemorySegment library;
     private final long stream;
 
@@ -78,8 +75,11 @@ final class CudaKernels implements AutoCloseable {
     }
 
     /** Loads the fatbin on the calling thread's current device. */
-    CudaKernels(long stream) {
+    CudaKernels(Device device, long stream) {
         this.stream = stream;
+        cuda = new CudaCalls(device.functions(), "cudaGetErrorName");
+        getKernel = cuda.function("cudaLibraryGetKernel", ADDRESS, ADDRESS, ADDRESS);
+        launchKernel = cuda.function("cudaLaunchKernel", JAVA_LONG, DIM3, DIM3, ADDRESS, JAVA_LONG, JAVA_LONG);
         MemorySegment found = arena.allocate(ADDRESS);
         MemorySegment none = MemorySegment.NULL;
         try (InputStream in = CudaKernels.class.getResourceAsStream(FATBIN)) {

@@ -60,7 +60,7 @@ final class CudaOps implements Ops {
         cublas = new Cublas(device);
         stream = device.openStream("trainer");
         cublas.useStream(stream.handle());
-        kernels = new CudaKernels(stream.handle());
+        kernels = new CudaKernels(device, stream.handle());
         memory = new CudaMemory(device, stream);
         fill = kernels.find("gpt_fill");
         add = kernels.find("gpt_add");

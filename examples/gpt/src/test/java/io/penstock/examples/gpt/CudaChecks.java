@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -391,15 +390,15 @@ final class CudaChecks {
                 DeviceStream stream = device.openStream("trainer");
                 DeviceBuffer copy = device.allocate(4 * 32 * Integer.BYTES)) {
             device.makeCurrent();
-            try (CudaKernels kernels = new CudaKernels(stream.handle())) {
+            try (CudaKernels kernels = new CudaKernels(device, stream.handle())) {
                 CudaKernels.Kernel add = kernels.find("gpt_add");
                 long address;
-                holdCopies(1);
+                holdCopies(device, 1);
                 try (Batch batch = loader.next(stream)) {
                     address = batch.address("input_ids");
                 }
                 add.each(128, copy.address(), address, 128);
-                holdCopies(0);
+                holdCopies(device, 0);
                 loader.next(stream).close();
                 loader.next(stream).close();
                 stream.synchronize();
@@ -408,8 +407,8 @@ final class CudaChecks {
     }
 
     @SuppressWarnings("restricted")
-    private static void holdCopies(int hold) throws Throwable {
-        Linker.nativeLinker().downcallHandle(SymbolLookup.loaderLookup().findOrThrow("sim_set_held"),
+    private static void holdCopies(Device device, int hold) throws Throwable {
+        Linker.nativeLinker().downcallHandle(device.functions().findOrThrow("sim_set_held"),
                 FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT)).invokeExact(hold);
     }
 }
