@@ -447,7 +447,7 @@ public final class Batch implements AutoCloseable {
      * @throws IllegalStateException if the batch is used on a stream of a GPU and this is a virtual thread, or if
      *     another thread is inside a native call with one of its tensors; it stays open
      * @throws RuntimeException if a stream that uses the batch was closed before it, or the device reports an error;
-     *     the batch is closed, and the loader has failed
+     *     the batch is closed, and a loader that copies to a device has failed
      */
     @Override
     public void close() {

@@ -156,22 +156,14 @@ final class EpochCursor {
                 throw new LoaderInterruptedException(nextBatch);
             }
             lease = delivery.lend(run, nextBatch, stream);
-            if (ledger != null && nextBatch == cutBatch) {
-                ledger.delivered(lease.holder().plan, cutSamples);
-            } else if (ledger != null) {
-                ledger.delivered(lease.holder().plan);
-            }
+            writeDelivered(lease);
             advance();
             return lease;
         } catch (NotMadeException passedOver) {
+            failure.checkOpen();                        // whoever closes the loader ends what is being made
             long failed = nextBatch;
             advance();
-            failure.checkOpen();                        // whoever closes the loader ends what is being made
-            if (ledger != null && failed == cutBatch) {
-                ledger.failed(failed, cutSamples);
-            } else if (ledger != null) {
-                ledger.failed(failed);
-            }
+            writeFailed(failed);
             throw passedOver.reason();
         } finally {
             long takenAt = requestedAt == NOT_MEASURED ? NOT_MEASURED : nanoTime.getAsLong();
@@ -185,6 +177,34 @@ final class EpochCursor {
         }
     }
 
+    /** Writes a batch into the ledger. If that fails, nobody gets the batch, and the loader has failed. */
+    private void writeDelivered(Lease lease) {
+        if (ledger == null) {
+            return;
+        }
+        try {
+            if (nextBatch == cutBatch) {
+                ledger.delivered(lease.holder().plan, cutSamples);
+            } else {
+                ledger.delivered(lease.holder().plan);
+            }
+        } catch (RuntimeException e) {
+            failure.set(e);
+            failure.setTold();
+            try (lease) {
+                throw e;
+            }
+        }
+    }
+
+    private void writeFailed(long failed) {
+        if (ledger != null && failed == cutBatch) {
+            ledger.failed(failed, cutSamples);
+        } else if (ledger != null) {
+            ledger.failed(failed);
+        }
+    }
+
     /**
      * Fills the slot of the next batch once, even if waiting for it is interrupted and tried again. Only a closed
      * loader has nothing left to claim, which the delivery then reports.
@@ -192,7 +212,11 @@ final class EpochCursor {
     private void fillInline() {
         if (!inlineFilled) {
             delivery.checkCanTake(run, nextBatch);
-            Objects.requireNonNull(parts.own).fillNext(run, nanoTime.getAsLong());
+            Worker own = Objects.requireNonNull(parts.own);
+            if (!own.awaitsSlot(run, run.base + nextBatch)) {
+                throw new LoaderInterruptedException(nextBatch);
+            }
+            own.fillNext(run, nanoTime.getAsLong());
             inlineFilled = true;
         }
     }

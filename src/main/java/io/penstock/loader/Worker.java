@@ -63,10 +63,10 @@ final class Worker implements AutoCloseable {
             super(WORKER_AWAKE_NANOS);
         }
 
-        void await(Run ofRun, long forClaimed) {
+        boolean await(Run ofRun, long forClaimed, boolean interruptible) {
             run = ofRun;
             claimed = forClaimed;
-            await(false);
+            return await(interruptible);
         }
 
         @Override
@@ -151,6 +151,14 @@ final class Worker implements AutoCloseable {
         }
     }
 
+    /**
+     * Waits until the slot of a sequence of the only run is free, or never will be. Returns false if the thread is
+     * interrupted before; nothing is claimed then.
+     */
+    boolean awaitsSlot(Run run, long sequence) {
+        return freeSlot.await(run, sequence, true);
+    }
+
     /** Fills the next batch of the only run, from a time on. Returns the time at the end, or {@link #NOT_FILLED}. */
     long fillNext(Run run, long begin) {
         waited = false;
@@ -175,7 +183,7 @@ final class Worker implements AutoCloseable {
         target.maker().claimed(sequence, now);
         if (!target.ring().slot(sequence).isFreeFor(sequence)) {
             target.probe().awaitsSlot(filled[0].worker);
-            freeSlot.await(run, sequence);
+            freeSlot.await(run, sequence, false);
             waited = true;
         }
         return target.ring().slot(sequence).isFreeFor(sequence) ? sequence : NOTHING;

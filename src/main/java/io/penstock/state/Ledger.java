@@ -3,6 +3,7 @@ package io.penstock.state;
 
 import io.penstock.internal.Sha256;
 import io.penstock.internal.SplitMix64;
+import io.penstock.os.Uninterrupted;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Shard;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -59,7 +61,10 @@ public final class Ledger implements AutoCloseable {
     private static final int RECORDS_WAITING = 64;
     private static final byte[] NO_TEXT = {};
 
-    private final FileChannel file;
+    private final Path path;
+    private FileChannel file;
+    /** The bytes of the file that were written; what is behind is written again. */
+    private long end;
     private final ByteBuffer waiting = ByteBuffer.allocate(RECORDS_WAITING * RECORD_BYTES).order(
             ByteOrder.LITTLE_ENDIAN);
     private final Digests digests = new Digests();
@@ -111,8 +116,10 @@ public final class Ledger implements AutoCloseable {
         }
     }
 
-    private Ledger(FileChannel file, byte[] seal, BatchSampler batches, boolean hasBytes) {
+    private Ledger(Path path, FileChannel file, long end, byte[] seal, BatchSampler batches, boolean hasBytes) {
+        this.path = path;
         this.file = file;
+        this.end = end;
         this.seal = seal;
         this.batches = batches;
         this.hasBytes = hasBytes;
@@ -151,8 +158,8 @@ public final class Ledger implements AutoCloseable {
         try {
             byte[] seal = new byte[Long.BYTES];
             long end = LedgerFile.validEnd(file, seal);
-            file.truncate(end).position(end);
-            Ledger ledger = new Ledger(file, seal, batches, hasBytes);
+            file.truncate(end);
+            Ledger ledger = new Ledger(path, file, end, seal, batches, hasBytes);
             ledger.begin(batches);
             return ledger;
         } catch (Throwable t) {
@@ -171,24 +178,26 @@ public final class Ledger implements AutoCloseable {
      * @param from the rank's batches from there on
      */
     public void begin(BatchSampler from) {
-        this.batches = from;
+        flush();
         LoaderState state = LoaderState.before(from);
         byte[] text = state.toJson().getBytes(StandardCharsets.UTF_8);
         byte[] padded = new byte[Math.ceilDiv(text.length, RECORD_BYTES) * RECORD_BYTES];
         System.arraycopy(text, 0, padded, 0, text.length);
-        chain = state.chain().isEmpty() ? new byte[CHAIN_BYTES] : HexFormat.of().parseHex(state.chain());
-        orderDigest = Digests.order(state);
+        byte[] fromChain = state.chain().isEmpty() ? new byte[CHAIN_BYTES] : HexFormat.of().parseHex(state.chain());
         Shard shard = from.shard();
         ByteBuffer record = ByteBuffer.allocate(RECORD_BYTES + padded.length).order(ByteOrder.LITTLE_ENDIAN);
         record.putLong(START).putInt(VERSION).putInt(shard.rank()).putInt(shard.worldSize())
                 .putInt(shard.tail().ordinal()).putInt(hasBytes ? WITH_BYTES : 0).putInt(text.length)
                 .putLong(from.startPlace());
-        record.put(CHAIN_AT, chain).put(RECORD_BYTES, padded);
-        seal = digests.seal(seal, record, 0, text).clone();
-        record.put(SEAL_AT, seal, 0, Long.BYTES);
-        System.arraycopy(padded, padded.length - RECORD_BYTES + SEAL_AT, seal, 0, Long.BYTES);
-        flush();
+        record.put(CHAIN_AT, fromChain).put(RECORD_BYTES, padded);
+        byte[] sealed = digests.seal(seal, record, 0, text).clone();
+        record.put(SEAL_AT, sealed, 0, Long.BYTES);
+        System.arraycopy(padded, padded.length - RECORD_BYTES + SEAL_AT, sealed, 0, Long.BYTES);
         write(record.clear());
+        batches = from;
+        chain = fromChain;
+        orderDigest = Digests.order(state);
+        seal = sealed;
     }
 
     /**
@@ -243,7 +252,11 @@ public final class Ledger implements AutoCloseable {
         add(plan, isCut ? batches.countOf(number, there) : batches.countOf(number), FAILED);
     }
 
+    /** Adds a record, unless those that wait cannot be written. */
     private void add(BatchPlan plan, int count, int valid) {
+        if (waiting.remaining() < (hasBytes ? 2 : 1) * RECORD_BYTES) {
+            flush();
+        }
         long place = batches.placeOf(plan.number());
         int at = waiting.position();
         digests.extend(chain, plan.epoch(), place, (long) count * batches.shard().worldSize(), orderDigest);
@@ -263,9 +276,6 @@ public final class Ledger implements AutoCloseable {
         byte[] sealed = digests.seal(seal, waiting, at, NO_TEXT);
         System.arraycopy(sealed, 0, seal, 0, Long.BYTES);
         waiting.put(at + SEAL_AT, seal, 0, Long.BYTES);
-        if (!waiting.hasRemaining()) {
-            flush();
-        }
     }
 
     /** Digests the positions and samples of rows. */
@@ -288,24 +298,44 @@ public final class Ledger implements AutoCloseable {
     }
 
     private void flush() {
-        write(waiting.flip());
+        write(waiting.duplicate().flip());
         waiting.clear();
     }
 
+    /**
+     * Appends bytes, even if the thread is interrupted, which closes the channel. What fails may be tried again: it is
+     * written to the same place.
+     */
     private void write(ByteBuffer bytes) {
+        boolean interrupted = Thread.interrupted();
+        long at = end;
         try {
             while (bytes.hasRemaining()) {
-                file.write(bytes);
+                try {
+                    at += file.write(bytes, at);
+                } catch (ClosedByInterruptException _) {
+                    interrupted |= Thread.interrupted();
+                    file = FileChannel.open(path, StandardOpenOption.WRITE);
+                    bytes.rewind();
+                    at = end;
+                }
             }
+            end = at;
         } catch (IOException e) {
             throw new UncheckedIOException("the ledger cannot be written: " + e.getMessage(), e);
+        } finally {
+            Uninterrupted.restore(interrupted);
         }
     }
 
     @Override
     public void close() {
-        try (file) {
-            flush();
+        try {
+            try {
+                flush();
+            } finally {
+                file.close();
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("the ledger cannot be closed: " + e.getMessage(), e);
         }

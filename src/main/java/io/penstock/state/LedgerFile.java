@@ -51,9 +51,14 @@ final class LedgerFile implements AutoCloseable {
 
     private LedgerFile(Path path, FileChannel channel) throws IOException {
         this.path = path;
-        long size = channel.size();
-        this.bytes = map(channel, size);
-        this.torn = read(size);
+        try {
+            long size = channel.size();
+            this.bytes = map(channel, size);
+            this.torn = read(size);
+        } catch (Throwable t) {
+            arena.close();
+            throw t;
+        }
     }
 
     private MemorySegment map(FileChannel channel, long size) throws IOException {

@@ -2,6 +2,7 @@
 package io.penstock.loader;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,11 +23,14 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What holds for a batch while it is lent, and afterwards. */
 class LeaseTest {
@@ -58,6 +62,55 @@ class LeaseTest {
                 assertThrows(IllegalStateException.class, () -> batch.tensor("tokens"));
                 assertThrows(IllegalStateException.class, () -> batch.address("tokens"));
                 assertThrows(IllegalStateException.class, () -> batch.sample(0));
+            }
+        }
+    }
+
+    /** A virtual thread cannot call CUDA, and may close such a batch elsewhere; a host device needs no other thread. */
+    @Test
+    void aBatchWhoseStreamIsClosedIsOverOnAVirtualThreadToo() throws Exception {
+        var ended = new FutureTask<>(() -> {
+            try (Device host = Device.host()) {
+                DataLoader loader = loader(TransferMode.COPY).device(host).open();
+                DeviceStream stream = host.openStream("trainer");
+                Batch batch = loader.next(stream);
+                Tensor tensor = batch.tensor("tokens");
+                stream.close();
+                String message = assertThrows(IllegalStateException.class, batch::close).getMessage();
+                assertTrue(message.contains("closed"), message);
+                batch.close();
+                assertThrows(IllegalStateException.class, () -> tensor.getLong(0));
+                assertThrows(IllegalStateException.class, loader::next);
+                loader.close();
+            }
+            return true;
+        });
+        Thread.ofVirtual().start(ended);
+        assertTrue(ended.get());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void anInterruptEndsTheWaitForASlot(int workers) throws Exception {
+        try (DataLoader loader = loader(TransferMode.IN_PLACE).workers(workers).prefetch(1).leases(LeaseMode.SHARED)
+                .open()) {
+            List<Batch> held = Collections.synchronizedList(new ArrayList<>());
+            var trainer = new FutureTask<>(() -> {
+                while (true) {
+                    held.add(loader.next());
+                }
+            });
+            Thread thread = Thread.ofPlatform().start(trainer);
+            int slots = loader.memory().hostSlots();
+            while (held.size() < slots || thread.getState() != Thread.State.WAITING) {
+                Thread.yield();
+            }
+            thread.interrupt();
+            Throwable end = assertThrows(ExecutionException.class, trainer::get).getCause();
+            assertInstanceOf(LoaderInterruptedException.class, end);
+            held.forEach(Batch::close);
+            try (Batch next = loader.next()) {
+                assertEquals(slots, next.number(), "no batch is lost");
             }
         }
     }

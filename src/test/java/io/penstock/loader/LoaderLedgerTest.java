@@ -16,13 +16,21 @@ import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
 import io.penstock.state.LedgerAudit;
 import io.penstock.state.LoaderState;
+import io.penstock.testing.JavaCommand;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 class LoaderLedgerTest {
@@ -61,6 +69,81 @@ class LoaderLedgerTest {
             }
         }
         return samples;
+    }
+
+    /** Whatever the trainer asks for while it is interrupted, no step is missing. */
+    @Test
+    void anInterruptLosesNoStep() throws IOException {
+        String chain;
+        try (DataLoader loader = loader(0, 1).open()) {
+            take(loader, 10);
+            Thread.currentThread().interrupt();
+            assertEquals(40, loader.state().position());
+            assertTrue(Thread.interrupted());
+            take(loader, 100);
+            while (!loader.hasNext()) {
+                Thread.onSpinWait();
+            }
+            chain = loader.state().chain();
+            Thread.currentThread().interrupt();
+        } finally {
+            assertTrue(Thread.interrupted());
+        }
+        LedgerAudit audit = LedgerAudit.of(folder, Optional.of(run()));
+        assertEquals(List.of(), audit.problems());
+        assertEquals(110, audit.steps());
+        assertEquals(chain, audit.chain());
+    }
+
+    /** Takes a folder. Its ledger may not grow until it has failed. */
+    static final class Trainer {
+
+        private static final int RLIMIT_FSIZE = 1;
+
+        private Trainer() {
+        }
+
+        @SuppressWarnings("restricted")
+        public static void main(String[] args) throws Throwable {
+            try (DataLoader loader = loader(Path.of(args[0]), 0, 1).open(); Arena arena = Arena.ofConfined()) {
+                take(loader, 40);
+                for (int i = 0; i < 2; i++) {
+                    System.out.println(assertThrows(UncheckedIOException.class, loader::state).getMessage());
+                }
+                int given = 40;
+                try {
+                    for (; given < 200; given++) {
+                        take(loader, 1);
+                    }
+                } catch (UncheckedIOException e) {
+                    System.out.println(given + ": " + e.getMessage());
+                }
+                System.out.println(assertThrows(IllegalStateException.class, loader::next).getMessage());
+                MemorySegment unlimited = arena.allocateFrom(ValueLayout.JAVA_LONG, -1, -1);
+                int _ = (int) Linker.nativeLinker().downcallHandle(
+                        Linker.nativeLinker().defaultLookup().findOrThrow("setrlimit"),
+                        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS))
+                        .invokeExact(RLIMIT_FSIZE, unlimited);
+                System.out.println(loader.state().position() + " " + loader.state().chain());
+            }
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aLedgerThatCannotBeWrittenFailsAndIsWholeWhenItCanBeAgain() throws Exception {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -S -f 2 && exec \"$0\" \"$@\""));
+        command.addAll(JavaCommand.of());
+        command.addAll(List.of(Trainer.class.getName(), folder.toString()));
+        Process trainer = new ProcessBuilder(command).redirectErrorStream(true).start();
+        List<String> lines = trainer.inputReader().lines().toList();
+        assertEquals(0, trainer.waitFor(), lines.toString());
+        String error = "the ledger cannot be written: File too large";
+        LedgerAudit audit = LedgerAudit.of(folder, Optional.of(run()));
+        assertEquals(List.of(error, error, "64: " + error, "the loader has failed: " + error, "256 " + audit.chain()),
+                lines);
+        assertEquals(List.of(), audit.problems());
+        assertEquals(64, audit.steps());
     }
 
     @Test

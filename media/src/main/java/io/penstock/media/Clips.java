@@ -269,8 +269,8 @@ public final class Clips {
     /**
      * {@return clips that processes of their own decode, one for each field and worker: for files that you do not
      * trust} Where a file crashes a decoder, its sample is bad with that reason, and a new process decodes the next;
-     * without, it ends this process. FLAC, which needs no library, is decoded in this process. The clips are the same. An
-     * index that is made here is made in such processes too.
+     * without, it ends this process. FLAC, which needs no library, is decoded in this process. The clips are the same.
+     * An index that is made here is made in such processes too.
      *
      * @param cpu the CPU time that a clip may take before its process is ended; for an index, so much for each file,
      *     and a second more for each MiB

@@ -27,8 +27,8 @@ import java.util.Objects;
  * subframe: 0:1 type:6 wasted:1 …, first samples as they are, residuals of a linear prediction in Rice codes
  * </pre>
  *
- * <p>It reads a whole file, after {@link #open(MemorySegment, long)}, or single frames that an index knows, after {@link
- * #openFrames}. Source: RFC 9639. The CRC-16 of each frame is checked, the MD5 of all samples is not.
+ * <p>It reads a whole file, after {@link #open(MemorySegment, long)}, or single frames that an index knows, after
+ * {@link #openFrames}. Source: RFC 9639. The CRC-16 of each frame is checked, the MD5 of all samples is not.
  */
 final class FlacReader implements PlainSound {
 
@@ -244,7 +244,7 @@ final class FlacReader implements PlainSound {
     void append(MemorySegment memory, long offset, long position, int size) {
         int more = Math.min(size, mostFrameBytes() - end);
         if (bytes.length < end + more + PADDING_BYTES) {
-            bytes = Arrays.copyOf(bytes, end + more + PADDING_BYTES);
+            bytes = Arrays.copyOf(bytes, Math.max(end + more + PADDING_BYTES, 2 * bytes.length));
         }
         MemorySegment.copy(memory, JAVA_BYTE, offset + position, bytes, end, more);
         if (end == 0) {

@@ -234,7 +234,8 @@ public final class CopyDelivery implements Delivery {
                 }
             }
         } catch (RuntimeException | Error e) {
-            if (e instanceof IllegalStateException && Thread.currentThread().isVirtual()) {
+            if (e instanceof IllegalStateException && Thread.currentThread().isVirtual()
+                    && !device.hostAccessible()) {
                 throw e;
             }
             copier.fail("closing", slot.holder.plan.number(), e);

@@ -143,7 +143,7 @@ public final class Lease implements AutoCloseable {
      * @throws IllegalStateException if the batch is used on a stream of a GPU and this is a virtual thread, or if
      *     another thread is inside a native call with one of its tensors; it stays open
      * @throws RuntimeException if a stream that uses the batch was closed before it, or the device reports an error;
-     *     the batch is closed, and the loader has failed
+     *     the batch is closed, and a loader that copies to a device has failed
      */
     @Override
     public void close() {
@@ -158,6 +158,7 @@ public final class Lease implements AutoCloseable {
             Arena opened = openedViews();
             if (opened != null) {
                 opened.close();
+                views = null;
             }
             holder.lender.release(this);
         } catch (RuntimeException | Error e) {

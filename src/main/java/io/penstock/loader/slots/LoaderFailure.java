@@ -37,7 +37,7 @@ public final class LoaderFailure {
     }
 
     /** Records that a caller gets the error, or what led to it. */
-    void setTold() {
+    public void setTold() {
         thrown = true;
     }
 

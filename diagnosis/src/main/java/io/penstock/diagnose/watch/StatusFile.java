@@ -3,7 +3,6 @@ package io.penstock.diagnose.watch;
 
 import io.penstock.io.publish.AtomicFile;
 import io.penstock.io.publish.Folder;
-import io.penstock.os.Uninterrupted;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -63,17 +62,21 @@ public final class StatusFile implements AutoCloseable {
         try {
             AtomicFile.write(file, status.get().toJson() + "\n");
         } catch (IOException | RuntimeException e) {
-            if (!failed) {
+            if (!failed && !Thread.currentThread().isInterrupted()) {
                 failed = true;
                 LOG.log(System.Logger.Level.WARNING, "cannot write the status of this rank: {0}", e.toString());
             }
         }
     }
 
-    /** Stops writing, and waits for a write that has begun. Repeating it has no effect. */
+    /** Stops writing, and waits for a write that has begun, for two seconds at most. Repeating it has no effect. */
     @Override
     public void close() {
         thread.interrupt();
-        Uninterrupted.join(thread);
+        try {
+            thread.join(PERIOD_MILLIS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

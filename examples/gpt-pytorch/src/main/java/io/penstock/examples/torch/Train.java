@@ -66,7 +66,8 @@ public final class Train {
             System.err.println("train: " + e.getMessage());
             System.exit(2);
         } catch (StateMismatchException e) {
-            System.err.println("train: " + e.getMessage() + "; go on with the options of that run, or pass another --out");
+            System.err.println("train: " + e.getMessage()
+                    + "; go on with the options of that run, or pass another --out");
             System.exit(2);
         }
     }
