@@ -28,6 +28,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -90,6 +91,7 @@ class LeaseTest {
     }
 
     @ParameterizedTest
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     @ValueSource(ints = {0, 1})
     void anInterruptEndsTheWaitForASlot(int workers) throws Exception {
         try (DataLoader loader = loader(TransferMode.IN_PLACE).workers(workers).prefetch(1).leases(LeaseMode.SHARED)

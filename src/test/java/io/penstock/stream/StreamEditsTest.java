@@ -189,7 +189,7 @@ class StreamEditsTest {
                 }
                 state = loaders.getFirst().state();
                 for (DataLoader loader : loaders) {
-                    assertEquals(state, loader.state(), name);
+                    assertEquals(comparable(state, setting), comparable(loader.state(), setting), name);
                 }
                 state = LoaderState.fromJson(state.toJson());
                 if (random.nextBoolean()) {
@@ -204,6 +204,12 @@ class StreamEditsTest {
         LedgerAudit audit = LedgerAudit.of(ledger, Optional.empty());
         assertEquals(List.of(), audit.problems(), name);
         assertEquals(state.chain(), audit.chain(), name);
+    }
+
+    /** Without shuffling, a window ends where a reader waits: ranks may know the same lane from another record on. */
+    private static LoaderState comparable(LoaderState state, Setting setting) {
+        return setting.window == 0 ? new LoaderState(state.epoch(),
+                state.position(), state.seed(), state.sampler(), state.dataset(), List.of(), state.edits(), state.chain()) : state;
     }
 
     private static int stop(LoaderState state, Setting setting) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.fuzz;
 
+import io.penstock.error.LimitException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.store.Inspection;
 import io.penstock.store.Inspection.Depth;
@@ -80,7 +81,7 @@ record Hdf5Fuzz(StoreFuzz store) implements FuzzTarget {
                 bytes[at + b] = (byte) (checksum >> 8 * b);
             }
             return true;
-        } catch (IOException _) {
+        } catch (IOException | LimitException _) {
             return false;
         }
         return false;

@@ -298,7 +298,7 @@ final class LaneFft {
         join(cr, ci, dr, di, lanes);
     }
 
-    /** Of one part of five numbers: the sum of all, and of legs that are as far from the first, sums and differences. */
+    /** Of one part of five numbers: the sum of all; of legs as far from the first, sums and differences. */
     private static void sums5(float[] a, float[] b, float[] c, float[] d, float[] e, int lanes) {
         final float quarterOfRoot5 = 0.559017f;
         final float sin72 = 0.95105654f;
