@@ -104,7 +104,7 @@ class LeaseTest {
             });
             Thread thread = Thread.ofPlatform().start(trainer);
             int slots = loader.memory().hostSlots();
-            while (held.size() < slots || thread.getState() != Thread.State.WAITING) {
+            while (held.size() < slots || thread.getState() == Thread.State.RUNNABLE) {
                 Thread.yield();
             }
             thread.interrupt();
