@@ -3,6 +3,7 @@ package io.penstock.collate;
 
 import io.penstock.dataset.Dataset;
 import io.penstock.dataset.source.BatchReader;
+import io.penstock.memory.DType;
 import io.penstock.memory.Slab;
 import io.penstock.memory.SlabLayout;
 import io.penstock.memory.TensorSpec;
@@ -27,7 +28,10 @@ public final class Stack implements Collator {
     @Override
     public SlabLayout layout(Dataset dataset, int batchSize) {
         dataset.fields().stream().filter(TensorSpec::isVariable).findFirst().ifPresent(field -> {
-            throw new IllegalArgumentException(field + ": samples of different lengths cannot be stacked, pad them");
+            String decode = field.dtype() == DType.U8 && field.rank() == 1
+                    ? "decode them if they are pictures (ImageDecoder.rgb), or " : "";
+            throw new IllegalArgumentException(field + ": samples of different lengths cannot be stacked: " + decode
+                    + "pad them (StackAndPad.fields())");
         });
         return new SlabLayout(dataset.fields().stream().map(field -> batched(field, batchSize)).toList());
     }

@@ -63,6 +63,7 @@ public final class DataLoader extends DeviceLoader implements AutoCloseable {
      * {@return a builder with all settings at their defaults}
      *
      * @param dataset the dataset to load
+     * @throws IllegalArgumentException if the dataset has no samples
      */
     public static DataLoaderBuilder builder(Dataset dataset) {
         return new DataLoaderBuilder(dataset);

@@ -80,7 +80,14 @@ public final class DataLoaderBuilder {
 
     DataLoaderBuilder(Dataset dataset) {
         this.dataset = Objects.requireNonNull(dataset, "dataset");
-        this.sampler = dataset.arrivals().map(Arrivals::order).orElseGet(() -> Sampler.sequential(dataset.size()));
+        this.sampler = dataset.arrivals().map(Arrivals::order).orElseGet(() -> sequential(dataset));
+    }
+
+    private static Sampler sequential(Dataset dataset) {
+        if (dataset.size() == 0) {
+            throw new IllegalArgumentException("no samples: " + dataset);
+        }
+        return Sampler.sequential(dataset.size());
     }
 
     // ---- what decides the bytes of the batches

@@ -3,7 +3,6 @@ package io.penstock.state;
 
 import io.penstock.internal.Sha256;
 import io.penstock.internal.SplitMix64;
-import io.penstock.os.Uninterrupted;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Shard;
@@ -324,7 +323,9 @@ public final class Ledger implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException("the ledger cannot be written: " + e.getMessage(), e);
         } finally {
-            Uninterrupted.restore(interrupted);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

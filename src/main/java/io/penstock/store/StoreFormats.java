@@ -145,9 +145,15 @@ public final class StoreFormats {
             new Location(path.source(), path.path() + ".idx").infoOfNamed();     // an error if access is denied
             throw new NoSuchFileException(path.toString(), null, "no such file, and no " + path + ".idx");
         }
-        throw new MalformedStoreException(path, candidate.isFile() ? "no format detected"
-                : "a folder in which no format is detected", "one of " + names(all()) + " (or name its format)"
-                        + absent(all()));
+        String found = candidate.isFile() ? "no format detected"
+                : isEmpty(path) ? "an empty folder (hidden files do not count)"
+                : "a folder in which no format is detected";
+        throw new MalformedStoreException(path, found, "one of " + names(all()) + " (or name its format)"
+                + absent(all()));
+    }
+
+    private static boolean isEmpty(Location folder) throws IOException {
+        return folder.files(name -> true).isEmpty() && folder.folders(name -> true).isEmpty();
     }
 
     /**

@@ -106,7 +106,8 @@ class StackTest {
 
     @Test
     void samplesOfDifferentLengthsAreRefused() {
-        assertEquals("tokens: u8[*]: samples of different lengths cannot be stacked, pad them",
+        assertEquals("tokens: u8[*]: samples of different lengths cannot be stacked: decode them if they are pictures"
+                        + " (ImageDecoder.rgb), or pad them (StackAndPad.fields())",
                 assertThrows(IllegalArgumentException.class,
                         () -> Stack.fields().layout(Documents.of(new NoTokens(0, 5)), 2)).getMessage());
     }

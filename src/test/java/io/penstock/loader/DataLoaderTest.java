@@ -59,6 +59,13 @@ class DataLoaderTest {
         return DataLoader.builder(TokenWindows.of(store, LENGTH)).batchSize(8).shuffle(42);
     }
 
+    @Test
+    void aDatasetWithoutSamplesIsNamed() {
+        TokenWindows none = TokenWindows.of(store, 10_000_000);
+        assertEquals("no samples: 0 windows of 10000001 tokens of " + store,
+                assertThrows(IllegalArgumentException.class, () -> DataLoader.builder(none)).getMessage());
+    }
+
     private static List<Long> samples(Batch batch) {
         return IntStream.range(0, batch.count()).mapToObj(batch::sample).toList();
     }

@@ -300,4 +300,15 @@ class LoaderCloseTest {
                     + " is closed"), log.lines());
         }
     }
+
+    @Test
+    void aForgottenBatchThatTheLoaderClosesIsNamedAsItWas() {
+        try (CapturedLog log = new CapturedLog(Leases.class.getName())) {
+            DataLoader loader = loader(ROWS, TransferMode.IN_PLACE).leases(LeaseMode.CONFINED).open();
+            loader.next().close();
+            loader.next();
+            loader.close();
+            assertEquals(List.of(name + ": batch 1 of epoch 0 was not closed before its loader"), log.lines());
+        }
+    }
 }

@@ -76,6 +76,16 @@ class RawFormatsTest {
     }
 
     @Test
+    void aFolderWithoutFilesIsSaidToBeEmpty() throws IOException {
+        Path none = Files.createDirectory(folder.resolve("none"));
+        assertRefused(none, "none: an empty folder (hidden files do not count)");
+        write("none/.hidden", new byte[4]);
+        assertRefused(none, "an empty folder");
+        write("none/notes.txt", "some text".getBytes());
+        assertRefused(none, "a folder in which no format is detected");
+    }
+
+    @Test
     void anArrayOfNumpyIsNotReadAsRawTokensWhateverItsName() throws IOException {
         assertRefused(write("tokens.bin", Files.readAllBytes(Fixtures.path("npy/tokens_u16.npy"))), "npy");
     }

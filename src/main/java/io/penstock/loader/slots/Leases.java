@@ -60,7 +60,7 @@ public final class Leases {
      * there are none. Adds its errors to the failure, if there is one; throws them otherwise.
      */
     public void close(Closing closing, List<BatchHolder> holders) {
-        List<Lease> forgotten = new ArrayList<>();
+        List<Forgotten> forgotten = new ArrayList<>();
         for (BatchHolder holder : holders) {
             closing.step(() -> closeForgotten(holder.lent, forgotten));
         }
@@ -73,7 +73,11 @@ public final class Leases {
         end(closing);
     }
 
-    private void closeForgotten(@Nullable Lease batch, List<Lease> forgotten) {
+    /** A batch that was open when its loader closed, and its text from before it was closed. */
+    private record Forgotten(Lease lease, String text) {
+    }
+
+    private void closeForgotten(@Nullable Lease batch, List<Forgotten> forgotten) {
         if (batch == null) {
             return;
         }
@@ -84,7 +88,7 @@ public final class Leases {
             }
             return;
         }
-        forgotten.add(batch);
+        forgotten.add(new Forgotten(batch, batch.toString()));
         if (batch.belongsToCaller()) {
             batch.close();
         }
@@ -102,9 +106,10 @@ public final class Leases {
     }
 
     /** Logs one warning for all open leases. */
-    private void warn(List<Lease> forgotten) {
-        long kept = forgotten.stream().filter(batch -> !batch.isClosed()).count();
-        LOG.log(System.Logger.Level.WARNING, "{0}: {1}{2} not closed before {3} loader{4}", name, forgotten.getFirst(),
+    private void warn(List<Forgotten> forgotten) {
+        long kept = forgotten.stream().filter(batch -> !batch.lease.isClosed()).count();
+        LOG.log(System.Logger.Level.WARNING, "{0}: {1}{2} not closed before {3} loader{4}", name,
+                forgotten.getFirst().text,
                 forgotten.size() == 1 ? " was" : " and " + (forgotten.size() - 1) + " more batches were",
                 forgotten.size() == 1 ? "its" : "their", kept == 0 ? ""
                         : forgotten.size() == 1 ? "; its memory is kept until it is closed"

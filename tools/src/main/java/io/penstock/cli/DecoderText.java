@@ -80,7 +80,7 @@ final class DecoderText {
     static ImageFit fit(String size) {
         Matcher matcher = IMAGE.matcher("rgb:" + size + ":crop");
         if (!matcher.matches()) {
-            throw new IllegalArgumentException("found the size '" + size + "', expected HxW, such as 224x224");
+            throw new IllegalArgumentException("found '" + size + "', expected HxW, such as 224x224");
         }
         return fit(matcher);
     }
@@ -91,7 +91,7 @@ final class DecoderText {
             return null;
         }
         if (imageSize != null && isImage(column)) {
-            return parse("rgb:" + imageSize + ":crop");
+            return ImageDecoder.rgb(fit(imageSize));
         }
         return Decoder.of(column);
     }

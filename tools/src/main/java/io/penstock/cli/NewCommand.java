@@ -161,6 +161,7 @@ final class NewCommand implements Callable<Integer> {
             StringBuilder text = new StringBuilder();
             written.forEach((file, lines) -> text.append(folder.resolve(file)).append('\n'));
             text.append("\nNext, in Penstock's folder:\n");
+            Path absolute = folder.toAbsolutePath().normalize();            // this command may run elsewhere
             // Maven looks for a JDK in fewer places than the launcher, which has found this one.
             String jdk = System.getProperty("java.home");
             if (!jdk.equals(System.getenv("JAVA_HOME"))) {
@@ -171,8 +172,8 @@ final class NewCommand implements Callable<Integer> {
                 text.append("    mvn -q -f integrations/pom.xml -pl ").append(kind.name().toLowerCase(Locale.ROOT))
                         .append(" -am install -DskipTests\n");
             }
-            return text.append("    ./penstock quickstart --keep ").append(ShellText.quoted(folder + "/quickstart"))
-                    .append("\n    cd ").append(ShellText.quoted(folder)).append("\n")
+            return text.append("    ./penstock quickstart --keep ").append(ShellText.quoted(absolute + "/quickstart"))
+                    .append("\n    cd ").append(ShellText.quoted(absolute)).append("\n")
                     .append("    mvn -q compile exec:exec\n").toString();
         }
     }

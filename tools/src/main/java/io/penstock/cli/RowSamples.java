@@ -112,8 +112,10 @@ record RowSamples(SampleOptions options, Location path, String kind) {
         if (store.size() == 0) {
             throw new BadInputException(path + ": found no records, expected one or more");
         }
-        if (options.image != null) {
+        String image = options.image;
+        if (image != null) {
             DecoderText.requireImages(store);
+            UsageException.valid("--image: ", () -> DecoderText.fit(image));
         }
         RecordFields fields = RecordFields.of(store);
         List<String> unknown = new ArrayList<>(options.decoders.keySet());

@@ -96,12 +96,15 @@ final class StoreOptions {
         }
     }
 
-    /** Advice for a path that is no store, or none of tokens: to tokenize text. Empty if it is not text. */
+    /**
+     * Advice for a path that is no store, or none of tokens: to tokenize text. Empty if it is not text, or names no
+     * file itself, as a pattern of shards does.
+     */
     static String tokenizeHint(Location location) throws IOException {
-        if (location.local().isEmpty()) {
+        Path path = location.local().orElse(null);
+        if (path == null || Files.notExists(path)) {
             return "";
         }
-        Path path = location.local().get();
         List<Path> files = List.of(path);
         if (Files.isDirectory(path)) {
             try (Stream<Path> inside = Files.list(path)) {

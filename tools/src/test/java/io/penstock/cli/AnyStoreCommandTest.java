@@ -26,6 +26,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the command line gives of stores of every format. */
 class AnyStoreCommandTest {
@@ -97,6 +99,23 @@ class AnyStoreCommandTest {
         assertEquals(ExitCode.WRONG_USAGE, wrong.exitCode());
         assertTrue(wrong.err().contains("nothing") && wrong.err().contains("jpg"), wrong.err());
         assertEquals(ExitCode.WRONG_USAGE, CommandRun.of("batches", tar, "--decode", "jpg=nonsense").exitCode());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"batches", "stream", "explain"})
+    void aPatternOfTarsIsOneStore(String command) {
+        Path pattern = Fixtures.path("webdataset/shard-000000.tar").resolveSibling("shard-{000000..000002}.tar");
+        CommandRun run = CommandRun.of(command, pattern, "--fields", "cls", "--batch", 4);
+        assertEquals(ExitCode.SUCCESS, run.exitCode(), run.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"224", "224x", "224x224:exact"})
+    void aSizeOfImagesThatIsNoneIsNamed(String size) {
+        CommandRun run = CommandRun.of("batches", Fixtures.path("webdataset/compressed.tar.zst"), "--fields", "jpg",
+                "--image", size);
+        assertEquals(ExitCode.WRONG_USAGE, run.exitCode());
+        assertTrue(run.err().contains("--image: found '" + size + "', expected HxW, such as 224x224"), run.err());
     }
 
     @Test

@@ -56,6 +56,15 @@ class NewCommandTest {
     }
 
     @Test
+    void whatComesNextNamesTheFolderAbsolutely() {
+        Path project = folder.resolve("there");
+        CommandRun run = CommandRun.of("new", "trainer", Path.of("").toAbsolutePath().relativize(project));
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().contains("    ./penstock quickstart --keep " + project + "/quickstart\n    cd " + project
+                + "\n"), run.out());
+    }
+
+    @Test
     void itTrainsAndResumesAsIfItHadNotStopped() throws Exception {
         Path project = project("--plain");
         compile(project);
