@@ -208,8 +208,8 @@ class StreamEditsTest {
 
     /** Without shuffling, a window ends where a reader waits: ranks may know the same lane from another record on. */
     private static LoaderState comparable(LoaderState state, Setting setting) {
-        return setting.window == 0 ? new LoaderState(state.epoch(),
-                state.position(), state.seed(), state.sampler(), state.dataset(), List.of(), state.edits(), state.chain()) : state;
+        return setting.window == 0 ? new LoaderState(state.epoch(), state.position(), state.seed(), state.sampler(),
+                state.dataset(), List.of(), state.edits(), state.chain()) : state;
     }
 
     private static int stop(LoaderState state, Setting setting) {
