@@ -2,6 +2,7 @@
 package io.penstock.format.csv;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -12,9 +13,13 @@ import com.github.luben.zstd.Zstd;
 import io.penstock.dataset.RecordFields;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.format.DecodedFiles;
 import io.penstock.format.csv.TableOptions.Declared;
 import io.penstock.format.csv.TableOptions.Features;
 import io.penstock.format.csv.TableOptions.RaggedRows;
+import io.penstock.format.table.IndexChecksum;
+import io.penstock.io.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
@@ -23,6 +28,7 @@ import io.penstock.store.Store;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,11 +36,17 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Policies, files and indexes of tables of text; {@link TableFilesTest} has their values. */
 class TextTableTest {
@@ -235,6 +247,92 @@ class TextTableTest {
             }
         }
         assertTrue(Files.exists(folder.resolve("t.csv.gz.penstock-rows")), "an index is kept beside a packed file");
+    }
+
+    private static byte[] gzip(int rows, char letter) throws IOException {
+        StringBuilder text = new StringBuilder("n,t\n");
+        for (int i = 0; i < rows; i++) {
+            text.append(1_000_000 + i).append(',').append(letter).append(i * 0x9E3779B97F4A7C15L).append('\n');
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+            out.write(text.toString().getBytes(UTF_8));
+        }
+        return bytes.toByteArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPackedFileThatIsReplacedBeforeItIsDecodedIsNamed(boolean inPlace) throws IOException {
+        Path file = Files.write(folder.resolve("x.csv.gz"), gzip(40_000, 'A'));
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_700_000_000_000L));
+        RecordStore.open(file).close();
+        assertTrue(Files.exists(folder.resolve("x.csv.gz.penstock-rows")));
+        try (RecordStore table = RecordStore.open(file)) {
+            Path other = inPlace ? file : folder.resolve("new");
+            Files.write(other, gzip(40_000, 'B'));
+            Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+            long before = decodedCopies();
+            for (long row : new long[] {0, 39_999}) {
+                Exception changed = assertThrows(Exception.class, () -> text(table, row, 1));
+                assertTrue(changed.getMessage().startsWith(file + ": found " + Files.size(file) + " bytes of version "),
+                        changed.toString());
+            }
+            assertEquals(before, decodedCopies());
+        }
+    }
+
+    /** The copies that this process has mapped. */
+    private static long decodedCopies() throws IOException {
+        Path maps = Path.of("/proc/self/maps");
+        return !Files.exists(maps) ? 0 : Files.readAllLines(maps).stream()
+                .filter(line -> line.contains("penstock-decoded-")).count();
+    }
+
+    @Test
+    void aPackedFileThatIsReplacedWhileItIsDecodedIsNamedAndItsCopyIsClosed() throws IOException {
+        Path file = Files.write(folder.resolve("x.csv.gz"), gzip(1000, 'A'));
+        byte[] other = gzip(1000, 'B');
+        DecodedFiles files = new DecodedFiles(Location.of(file).source());
+        try (TextFile text = TextFile.open(new Location(files, file.toString()), DecodeLimit.DEFAULT, null)) {
+            files.whenRead = () -> {
+                Files.write(folder.resolve("new"), other);
+                Files.move(folder.resolve("new"), file, StandardCopyOption.REPLACE_EXISTING);
+            };
+            long before = decodedCopies();
+            MalformedStoreException changed = assertThrows(MalformedStoreException.class, text::byteSize);
+            assertTrue(changed.getMessage().contains("x.csv.gz: found "), changed.getMessage());
+            assertEquals(before, decodedCopies());
+            assertEquals(2, files.looks.get(), "a look before a file is decoded, and one after");
+        }
+    }
+
+    @Test
+    void aDecodedCopyIsClosedWhateverEndsIt() throws IOException {
+        Path file = Files.write(folder.resolve("x.csv.gz"), gzip(1000, 'A'));
+        DecodedFiles files = new DecodedFiles(Location.of(file).source());
+        try (TextFile text = TextFile.open(new Location(files, file.toString()), DecodeLimit.DEFAULT, null)) {
+            files.whenRead = () -> {
+                throw new StackOverflowError("a test");
+            };
+            long before = decodedCopies();
+            assertThrows(StackOverflowError.class, text::byteSize);
+            assertEquals(before, decodedCopies());
+        }
+    }
+
+    @Test
+    void anIndexOfAnotherVersionIsBuiltAgain() throws IOException {
+        Path file = large(100_000);
+        RecordStore.open(file).close();
+        Path index = folder.resolve("large.csv.penstock-rows");
+        byte[] kept = Files.readAllBytes(index);
+        byte[] older = kept.clone();
+        older[8] = 1;
+        MemorySegment.ofArray(older).set(LittleEndian.I32, 24, IndexChecksum.of(older, 24));
+        Files.write(index, older);
+        RecordStore.open(file).close();
+        assertArrayEquals(kept, Files.readAllBytes(index));
     }
 
     private Path large(int rows) throws IOException {
