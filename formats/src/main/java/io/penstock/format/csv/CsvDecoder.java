@@ -117,7 +117,7 @@ final class CsvDecoder extends BlockDecoder {
         Numbers numeric = numbers[column];
         if (numeric != null) {
             int stop = number.read(text, at, fields.decimal);
-            if (stop >= 0 && fields.isEnd(text[stop])) {
+            if (stop >= 0 && fields.isEnd(text[stop]) && !fields.isMissingNumber(text, at, stop)) {
                 numeric.put(row, number, text);
                 return stop;
             }

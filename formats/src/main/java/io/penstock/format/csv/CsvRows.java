@@ -36,7 +36,8 @@ final class CsvRows extends RowReader {
         int column = 0;
         while (true) {
             int stop = number.read(bytes, p, fields.decimal);
-            if (stop >= 0 && fields.isEnd(bytes[stop]) && column < columns && categories[column] == null) {
+            if (stop >= 0 && fields.isEnd(bytes[stop]) && column < columns && categories[column] == null
+                    && !fields.isMissingNumber(bytes, p, stop)) {
                 if (stop >= end && !isEnd) {
                     return INCOMPLETE;
                 }

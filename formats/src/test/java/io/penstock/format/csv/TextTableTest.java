@@ -159,6 +159,41 @@ class TextTableTest {
         }
     }
 
+    private static List<Long> integers(RecordStore table, int column) {
+        Span span = new Span();
+        List<Long> all = new ArrayList<>();
+        for (long row = 0; row < table.size(); row++) {
+            if (table.isPresent(row, column)) {
+                table.locate(row, column, span);
+                all.add(span.segment().get(LittleEndian.I64, span.byteOffset()));
+            } else {
+                all.add(null);
+            }
+        }
+        return all;
+    }
+
+    /** The values are those of pandas ({@code na_values=["-999"]}) and pyarrow ({@code null_values=["", "-999"]}). */
+    @Test
+    void aMissingWordThatIsANumberIsMissing() throws IOException {
+        Path file = file("t.csv", "x,y\n1,2\n-999,3\n4,-999\n\"-999\",-9990\n-999.0,5\n");
+        file("t.csv.table.json", "{\"missing_words\": [\"\", \"-999\"]}");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(List.of("x: f64[]", "y: i64[]"),
+                    table.columns().stream().map(column -> column.spec().toString()).toList());
+            assertEquals(Arrays.asList(2L, 3L, null, -9990L, 5L), integers(table, 1));
+            assertEquals(List.of(true, false, true, false, true),
+                    IntStream.range(0, 5).mapToObj(row -> table.isPresent(row, 0)).toList());
+        }
+        TableOptions options = TableOptions.DEFAULT.withMissingWords("", "-999")
+                .withFeatures("f", Features.of("x", "y").withMissing(0).withMask());
+        try (TextTable table = TextTable.open(file, options)) {
+            assertEquals(List.of(0f, 3f), floats(table, 1, 0));
+            assertEquals("\0\1", text(table, 1, 1));
+            assertEquals(List.of(4f, 0f), floats(table, 2, 0));
+        }
+    }
+
     @Test
     void aValueThatIsNotOfTheDeclaredTypeIsABadSampleThatNamesItsLine() throws IOException {
         Path file = file("t.csv", "a,b\n1,x\n\"two\nlines\",y\n300,z\n");
