@@ -98,6 +98,7 @@ final class CsvDecoder extends BlockDecoder {
                 }
             }
             if (column != targets.length && ragged == RaggedRows.SKIP) {
+                leaveOut(row);
                 continue;
             }
             for (; column < targets.length; column++) {

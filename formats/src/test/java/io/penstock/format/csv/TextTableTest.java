@@ -173,6 +173,83 @@ class TextTableTest {
         return all;
     }
 
+    @Test
+    void aRowThatIsLeftOutChangesNoOtherRowNoTypeAndNoCategory() throws IOException {
+        TableOptions skip = TableOptions.DEFAULT.withRagged(RaggedRows.SKIP);
+        try (TextTable table = TextTable.open(file("a.csv", "a,b\n1,2\n3,\n4\n,9,9,9\n5,6\n"), skip)) {
+            assertEquals(List.of(1L, 3L, 5L), integers(table, 0));
+            assertEquals(Arrays.asList(2L, null, 6L), integers(table, 1));
+        }
+        try (TextTable table = TextTable.open(file("b.csv", "a,b\n1,2\nx,9,9\n3,4\n"),
+                skip.withColumn("a", "f32"))) {
+            assertEquals(List.of(1f), floats(table, 0, 0));
+            assertEquals(List.of(3f), floats(table, 1, 0));
+        }
+        Path labels = file("c.csv", "label,v\ncat,1\nGHOST,2,3\ndog,4\n\"\"\"G\"\n\"\"\"d\",5\n");
+        try (TextTable table = TextTable.open(labels, skip.withColumn("label", "category"))) {
+            assertEquals(List.of("cat", "dog", "\"d"), table.categories("label"));
+            assertEquals(1, integer(table, 1, 0));
+            assertEquals(2, integer(table, 2, 0));
+        }
+        try (TextTable table = TextTable.open(file("d.csv", "v,w\n1,2\nTOTAL\n3,4\n"), skip)) {
+            assertEquals(List.of("v: i64[]", "w: i64[]"),
+                    table.columns().stream().map(column -> column.spec().toString()).toList());
+            assertEquals(List.of(1L, 3L), integers(table, 0));
+        }
+    }
+
+    @Test
+    void aTableWithoutItsRaggedRowsIsThatOfAFileWithoutThem() throws IOException {
+        List<String> fields = List.of("", "NA", "1", "-7", "2.5", "true", "2024-01-02", "2024-01-02 03:04", "cat",
+                "dog", "\"d\"\"og\"", "\"x\ny\"");
+        TableOptions declared = TableOptions.DEFAULT.withColumn("a", "category").withColumn("b", "f32")
+                .withFeatures("x", Features.of("b", "c").withMask());
+        long seed = 20261202;
+        Random random = new Random(seed);
+        for (int i = 0; i < 300; i++) {
+            StringBuilder all = new StringBuilder("a,b,c\n");
+            StringBuilder whole = new StringBuilder("a,b,c\n");
+            int choices = 1 + random.nextInt(fields.size());
+            for (int row = 0; row < 12; row++) {
+                int count = random.nextInt(3) > 0 ? 3 : 1 + random.nextInt(5);
+                String text = IntStream.range(0, count).mapToObj(_ -> fields.get(random.nextInt(choices)))
+                        .collect(Collectors.joining(",", count == 1 ? "one" : "", "\n"));
+                all.append(text);
+                whole.append(count == 3 ? text : "");
+            }
+            whole.append("1,2,3\n");
+            all.append("1,2,3\n");
+            for (TableOptions options : List.of(TableOptions.DEFAULT, declared)) {
+                String expected = contents(file("whole.csv", whole.toString()), options, 1 << 10);
+                String found = contents(file("all.csv", all.toString()), options.withRagged(RaggedRows.SKIP),
+                        1 + random.nextInt(80));
+                assertEquals(expected, found, () -> "seed " + seed + "\n" + all);
+            }
+        }
+    }
+
+    private static String contents(Path file, TableOptions options, int blockBytes) throws IOException {
+        try (TextTable table = TextTable.open(Location.of(file), TextTable.Kind.CSV, options, null,
+                DecodeLimit.DEFAULT, blockBytes)) {
+            StringBuilder all = new StringBuilder(table.columns().toString());
+            options.columns().forEach((name, type) -> all.append(type.type().equals("category")
+                    ? table.categories(name) : ""));
+            Span span = new Span();
+            for (long row = 0; row < table.size(); row++) {
+                for (int c = 0; c < table.columns().size(); c++) {
+                    if (table.isPresent(row, c)) {
+                        table.locate(row, c, span);
+                        all.append(Arrays.toString(span.slice().toArray(ValueLayout.JAVA_BYTE)));
+                    } else {
+                        all.append("null");
+                    }
+                }
+                all.append('\n');
+            }
+            return all.toString();
+        }
+    }
+
     /** The values are those of pandas ({@code na_values=["-999"]}) and pyarrow ({@code null_values=["", "-999"]}). */
     @Test
     void aMissingWordThatIsANumberIsMissing() throws IOException {
