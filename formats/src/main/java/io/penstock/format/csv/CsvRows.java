@@ -144,9 +144,9 @@ final class CsvRows extends RowReader {
             return ColumnType.TRUTH;
         }
         if (time.read(fields.bytes, fields.from, fields.to)) {
-            return time.isDate() ? ColumnType.DAY
-                    : (time.isZoned() ? ColumnType.ZONED_TIME : ColumnType.LOCAL_TIME)
-                            | (time.isFine() ? ColumnType.FINE_TIME : 0);
+            return (time.isDate() ? ColumnType.DAY : time.isZoned() ? ColumnType.ZONED_TIME : ColumnType.LOCAL_TIME)
+                    | (time.isFine() ? ColumnType.FINE_TIME : 0)
+                    | (time.fits(TimeUnit.NANOSECONDS) ? 0 : ColumnType.FAR_TIME);
         }
         return fields.notFinite() != 0 ? ColumnType.REAL : ColumnType.OTHER_TEXT;
     }

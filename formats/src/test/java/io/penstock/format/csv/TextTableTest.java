@@ -250,6 +250,22 @@ class TextTableTest {
         }
     }
 
+    @Test
+    void aTimeThatNanosecondsCannotSayIsABadSampleThatNamesItsLine() throws IOException {
+        for (String far : List.of("9999-12-31 00:00:00", "1492-10-12")) {
+            Path file = file("t.csv", "t,x\n2024-01-01 00:00:00.123456789,1\n" + far + ",2\n2024-01-02,3\n");
+            try (TextTable table = TextTable.open(file, TableOptions.DEFAULT)) {
+                assertEquals(List.of(1L, 2L, 3L), integers(table, 1));
+                assertEquals(Arrays.asList(1_704_067_200_123_456_789L, null, 1_704_153_600_000_000_000L),
+                        integers(table, 0));
+                MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                        () -> table.locate(1, 0, new Span()));
+                assertEquals(file + ": line 3: column 't' has another value, expected timestamp[ns]",
+                        bad.getMessage());
+            }
+        }
+    }
+
     /** The values are those of pandas ({@code na_values=["-999"]}) and pyarrow ({@code null_values=["", "-999"]}). */
     @Test
     void aMissingWordThatIsANumberIsMissing() throws IOException {
@@ -268,6 +284,28 @@ class TextTableTest {
             assertEquals(List.of(0f, 3f), floats(table, 1, 0));
             assertEquals("\0\1", text(table, 1, 1));
             assertEquals(List.of(4f, 0f), floats(table, 2, 0));
+        }
+    }
+
+    @Test
+    void aHashOfNoTextIsMissingAlsoBehindTexts() throws IOException {
+        try (TextTable table = TextTable.open(file("t.csv", "k,n\nabc,1\n,2\n"),
+                TableOptions.DEFAULT.withColumn("k", "hash:10"))) {
+            assertTrue(table.isPresent(0, 0));
+            assertFalse(table.isPresent(1, 0));
+            assertEquals(List.of(1L, 2L), integers(table, 1));
+        }
+    }
+
+    @Test
+    void aBrokenLineIsABadSampleAlsoWhereMissingHashesAreANumber() throws IOException {
+        Path file = file("t.jsonl", "{\"k\": \"abc\"}\n{\"k\": \n{}\n");
+        file("t.jsonl.table.json", "{\"columns\": {\"k\": {\"type\": \"hash:10\", \"missing\": -1}}}");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(-1, integer(table, 2, 0));
+            MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                    () -> table.locate(1, 0, new Span()));
+            assertTrue(bad.getMessage().startsWith(file + ": line 2: "), bad.getMessage());
         }
     }
 
