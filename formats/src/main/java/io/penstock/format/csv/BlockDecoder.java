@@ -30,6 +30,9 @@ abstract class BlockDecoder {
     private long textAt;
     /** Whether texts are copied because the file does not stay open. */
     private boolean copiesTexts;
+    /** The first row without a value that each row should have; negative if there is none. */
+    private int lackingRow;
+    private String lackingColumn = "";
 
     BlockDecoder(RowLayout layout) {
         this.layout = layout;
@@ -41,6 +44,7 @@ abstract class BlockDecoder {
         copiesTexts = !file.isKept();
         rows = (int) index.rows().length(block);
         copied = 0;
+        lackingRow = -1;
         int bytes = Math.multiplyExact(rows, layout.rowBytes);
         if (out.length < bytes) {
             out = new byte[Math.max(bytes, 2 * out.length)];
@@ -56,6 +60,10 @@ abstract class BlockDecoder {
             file.checkUnchanged();
             throw new MalformedStoreException(file.location(), textAt, found + " rows", rows
                     + ", as its index says (was it written while it was open?)");
+        }
+        if (lackingRow >= 0) {
+            throw new IllegalStateException("column '" + lackingColumn + "': a row lacks a value, which the index does"
+                    + " not say");
         }
         return copy.append(MemorySegment.ofArray(out).asSlice(0, bytes),
                 MemorySegment.ofArray(copies).asSlice(0, copied));
@@ -115,10 +123,26 @@ abstract class BlockDecoder {
         noValue(target, row, ColumnBlock.BAD);
     }
 
+    /** Takes back that values of a row are missing or bad: the row is left out, and another one takes its place. */
+    final void leaveOut(int row) {
+        for (RowLayout.Cell cell : layout.cells) {
+            if (cell.stateBefore() >= 0) {
+                out[rows * cell.stateBefore() + row] = ColumnBlock.PRESENT;
+            }
+        }
+        if (lackingRow == row) {
+            lackingRow = -1;
+        }
+    }
+
     private void noValue(Target target, int row, byte state) {
         if (target.stateBefore() < 0) {
-            throw new IllegalStateException("column '" + target.column() + "': a row lacks a value, which the index"
-                    + " does not say");
+            // The index does not count the fields of a row that is left out, which is known at the row's end only.
+            if (lackingRow < 0) {
+                lackingRow = row;
+                lackingColumn = target.column();
+            }
+            return;
         }
         int at = rows * target.stateBefore() + row;
         // Of several numbers in a row, a bad one is worse than one that is missing.

@@ -56,7 +56,11 @@ record ColumnType(Kind kind, long buckets, TimeUnit unit) {
     static final int MISSING = 1 << 7;
     /** A time, and a fraction of it below a microsecond. */
     static final int FINE_TIME = 1 << 8;
-    private static final int VALUES = ~(MISSING | FINE_TIME);
+    /** A day or a time, and it is no number of nanoseconds of 64 bits: before September 1677 or after April 2262. */
+    static final int FAR_TIME = 1 << 9;
+    /** A field of JSON lines: a line may be broken, so that none of its fields has a value. */
+    static final int ANYTHING = 1 << 10;
+    private static final int VALUES = ~(MISSING | FINE_TIME | FAR_TIME);
 
     static ColumnType of(Kind kind) {
         return new ColumnType(kind, 0, TimeUnit.DAYS);
@@ -89,6 +93,8 @@ record ColumnType(Kind kind, long buckets, TimeUnit unit) {
             case F32, F64 -> (values & ~(INTEGER | REAL)) == 0;
             case BOOL -> (values & ~TRUTH) == 0;
             case DATE -> (values & ~DAY) == 0;
+            case TIMESTAMP -> equals(found(fields)) && (unit != TimeUnit.NANOSECONDS || (fields & FAR_TIME) == 0);
+            case CATEGORY, HASH -> (fields & ANYTHING) == 0;
             default -> false;
         };
     }

@@ -98,6 +98,7 @@ final class CsvDecoder extends BlockDecoder {
                 }
             }
             if (column != targets.length && ragged == RaggedRows.SKIP) {
+                leaveOut(row);
                 continue;
             }
             for (; column < targets.length; column++) {
@@ -117,7 +118,7 @@ final class CsvDecoder extends BlockDecoder {
         Numbers numeric = numbers[column];
         if (numeric != null) {
             int stop = number.read(text, at, fields.decimal);
-            if (stop >= 0 && fields.isEnd(text[stop])) {
+            if (stop >= 0 && fields.isEnd(text[stop]) && !fields.isMissingNumber(text, at, stop)) {
                 numeric.put(row, number, text);
                 return stop;
             }

@@ -27,6 +27,10 @@ final class CsvFields {
     private final long quotes;
     private final byte[][] missingWords;
     private final int longestMissing;
+    /** Whether a word for a missing value begins with a byte. */
+    private final boolean[] mayBeMissing = new boolean[1 << Byte.SIZE];
+    /** Whether a word for a missing value is a number, such as -999. */
+    private final boolean hasMissingNumber;
 
     /** The last field: its bytes, in {@link #bytes}. */
     int from;
@@ -45,6 +49,17 @@ final class CsvFields {
         this.missingWords = options.missingWords().stream().map(word -> word.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
         this.longestMissing = Arrays.stream(missingWords).mapToInt(word -> word.length).max().orElse(0);
+        DecimalText number = new DecimalText();
+        boolean isAnyNumber = false;
+        for (byte[] word : missingWords) {
+            if (word.length > 0) {
+                mayBeMissing[word[0] & 0xFF] = true;
+                byte[] padded = Arrays.copyOf(word, word.length + RowReader.PADDING_BYTES);
+                padded[word.length] = '\n';
+                isAnyNumber |= number.read(padded, 0, decimal) == word.length;
+            }
+        }
+        this.hasMissingNumber = isAnyNumber;
     }
 
     /** Tells whether a byte ends a field that has no quotes. */
@@ -150,16 +165,25 @@ final class CsvFields {
 
     /** Tells whether the last field is a word for a missing value. */
     boolean isMissing() {
-        int length = to - from;
-        if (length > longestMissing) {
+        return isMissing(bytes, from, to);
+    }
+
+    private boolean isMissing(byte[] text, int start, int stop) {
+        int length = stop - start;
+        if (length > longestMissing || length > 0 && !mayBeMissing[text[start] & 0xFF]) {
             return false;
         }
         for (byte[] word : missingWords) {
-            if (word.length == length && Arrays.equals(word, 0, length, bytes, from, to)) {
+            if (word.length == length && Arrays.equals(word, 0, length, text, start, stop)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Tells whether a number in a text is a word for a missing value. */
+    boolean isMissingNumber(byte[] text, int start, int stop) {
+        return hasMissingNumber && isMissing(text, start, stop);
     }
 
     /** Leaves blanks around the last field out. */

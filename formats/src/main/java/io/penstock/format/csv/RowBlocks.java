@@ -54,7 +54,7 @@ record RowBlocks(long[] offsets, PrefixSums rows, long[] lines, List<String> nam
     private static final System.Logger LOG = System.getLogger(RowBlocks.class.getName());
     private static final String ENDING = ".penstock-rows";
     private static final byte[] MAGIC = "PNSTKROW".getBytes(StandardCharsets.US_ASCII);
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int VERSION_AT = 8;
     private static final int JSON_BYTES_AT = 12;
     private static final int BLOCKS_AT = 16;

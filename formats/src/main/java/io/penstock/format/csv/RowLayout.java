@@ -118,10 +118,8 @@ final class RowLayout {
         if (texts != null) {
             categories.put(name, texts.texts());
         }
-        boolean areValues = type.holds(found) || type.kind() == Kind.CATEGORY || type.kind() == Kind.HASH
-                || type.equals(ColumnType.found(found));
         // A text may be no UTF-8, also one that should be a category.
-        boolean isComplete = areValues && type.kind() != Kind.TEXT && ((found & ColumnType.MISSING) == 0 && !mayLack
+        boolean isComplete = type.holds(found) && ((found & ColumnType.MISSING) == 0 && !mayLack
                 || missing.isPresent() && type.kind() != Kind.CATEGORY);
         int width = type.kind() == Kind.TEXT ? TEXT_BYTES : type.kind().dtype.byteSize();
         int before = rowBytes;

@@ -7,12 +7,11 @@ import io.penstock.codec.decoder.Compression;
 import io.penstock.codec.decoder.TextInput;
 import io.penstock.error.CodecException;
 import io.penstock.error.MalformedStoreException;
-import io.penstock.error.PenstockException;
 import io.penstock.format.Fingerprint;
+import io.penstock.format.OpenedVersion;
 import io.penstock.format.table.OpenFiles;
 import io.penstock.internal.Scratch;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import io.penstock.io.ReadMode;
@@ -75,7 +74,7 @@ final class TextFile implements AutoCloseable {
     private final @Nullable OpenFiles<TextFile> open;
     private final Location location;
     private final long storedBytes;
-    private final String version;
+    private final OpenedVersion version;
     private final boolean isRemote;
     /** Written under the lock of this: the open file, and how many read it. */
     private volatile @Nullable MappedFile stored;
@@ -95,7 +94,7 @@ final class TextFile implements AutoCloseable {
         this.open = open;
         this.location = stored.location();
         this.storedBytes = stored.byteSize();
-        this.version = stored.version();
+        this.version = OpenedVersion.of(stored);
         this.isRemote = stored.isRemote();
         this.stored = stored;
         this.compression = compression;
@@ -186,12 +185,7 @@ final class TextFile implements AutoCloseable {
             throw new IllegalStateException(location + ": the store is closed");
         }
         try {
-            FileInfo now = location.infoNow();
-            if (now.kind() != FileInfo.EntryKind.FILE || !now.version().equals(version)) {
-                throw new MalformedStoreException(location, now.kind() == FileInfo.EntryKind.FILE ? "found version "
-                        + now.version() : "found no such file", "the file that it was when the store was opened ("
-                        + version + ")");
-            }
+            version.requireSame();
             return location.open();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -262,14 +256,29 @@ final class TextFile implements AutoCloseable {
         UnnamedFile decoded = copy;
         if (decoded == null) {
             try {
-                decoded = decode();
+                decoded = decodeSame();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            Objects.requireNonNull(stored).checkUnchanged();
             copy = decoded;
         }
         return decoded.mapped();
+    }
+
+    /** Decodes the file, which may be another one by now: it is opened by its path. */
+    private UnnamedFile decodeSame() throws IOException {
+        version.requireSame();
+        long expected = byteSize;
+        UnnamedFile decoded = decode();
+        try {
+            version.requireSame();
+            Objects.requireNonNull(stored).checkUnchanged();
+            return decoded;
+        } catch (Throwable t) {
+            byteSize = expected;
+            decoded.close();
+            throw t;
+        }
     }
 
     private UnnamedFile decode() throws IOException {
@@ -298,9 +307,9 @@ final class TextFile implements AutoCloseable {
         } catch (CodecException e) {
             target.close();
             throw new MalformedStoreException(location(), e);
-        } catch (IOException | PenstockException e) {
+        } catch (Throwable t) {
             target.close();
-            throw e;
+            throw t;
         }
     }
 
@@ -311,11 +320,16 @@ final class TextFile implements AutoCloseable {
 
     private UnnamedFile larger(UnnamedFile full, long bytes) throws IOException {
         UnnamedFile target = UnnamedFile.create(location(), 2 * full.mapped().byteSize());
-        byte[] chunk = new byte[COPY_BYTES];
-        for (long at = 0; at < bytes; at += COPY_BYTES) {
-            int length = (int) Math.min(COPY_BYTES, bytes - at);
-            MemorySegment.copy(full.mapped().segment(), JAVA_BYTE, at, chunk, 0, length);
-            target.write(at, chunk, 0, length);
+        try {
+            byte[] chunk = new byte[COPY_BYTES];
+            for (long at = 0; at < bytes; at += COPY_BYTES) {
+                int length = (int) Math.min(COPY_BYTES, bytes - at);
+                MemorySegment.copy(full.mapped().segment(), JAVA_BYTE, at, chunk, 0, length);
+                target.write(at, chunk, 0, length);
+            }
+        } catch (Throwable t) {
+            target.close();
+            throw t;
         }
         full.close();
         return target;

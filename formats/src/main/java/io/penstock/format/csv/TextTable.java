@@ -312,7 +312,7 @@ public final class TextTable implements RecordStore {
             }
         });
         Map<String, Integer> found = new LinkedHashMap<>();
-        names.forEach(name -> found.put(name, ColumnType.OTHER_TEXT | ColumnType.MISSING));
+        names.forEach(name -> found.put(name, ColumnType.ANYTHING | ColumnType.MISSING));
         return RowLayout.of(options, List.copyOf(names), found, Map.of(), names);
     }
 

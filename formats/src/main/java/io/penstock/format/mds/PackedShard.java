@@ -6,6 +6,7 @@ import io.penstock.codec.decoder.Zstd;
 import io.penstock.error.LibraryException;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.format.OpenedVersion;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import java.io.IOException;
@@ -18,9 +19,10 @@ import java.util.Objects;
 /**
  * A compressed shard. It is read as a stream, because its mapping could shrink under a decoder.
  *
+ * @param version the file that it was when its dataset was opened
  * @param algorithm {@code zstd} or {@code gz}
  */
-record PackedShard(MdsShard shard, Location path, String algorithm, DecodeLimit limit) {
+record PackedShard(MdsShard shard, OpenedVersion version, String algorithm, DecodeLimit limit) {
 
     private static final int BUFFER_BYTES = 1 << 17;
 
@@ -29,13 +31,17 @@ record PackedShard(MdsShard shard, Location path, String algorithm, DecodeLimit 
         long of(InputStream in) throws IOException;
     }
 
-    static PackedShard of(Location index, MdsShard shard, MdsShard.Part zip, DecodeLimit limit) {
+    static PackedShard of(Location index, MdsShard shard, MdsShard.Part zip, DecodeLimit limit) throws IOException {
         String algorithm = Objects.requireNonNull(shard.compression()).replaceFirst(":.*", "");
         if (!algorithm.equals("zstd") && !algorithm.equals("gz")) {
             throw new MalformedStoreException(index, "shards compressed by '" + algorithm + "'",
                     "zstd or gz (or the shards as they were before, beside the compressed ones)");
         }
-        return new PackedShard(shard, zip.path(), algorithm, limit);
+        return new PackedShard(shard, OpenedVersion.of(zip.path()), algorithm, limit);
+    }
+
+    Location path() {
+        return version.file();
     }
 
     /** Fails if the codec's library is missing, or the file does not start as the algorithm's files do. */
@@ -44,6 +50,7 @@ record PackedShard(MdsShard shard, Location path, String algorithm, DecodeLimit 
     }
 
     void decode(MemorySegment target) throws IOException {
+        version.requireSame();
         long bytes = read(in -> {
             byte[] chunk = new byte[BUFFER_BYTES];
             long done = 0;
@@ -56,20 +63,21 @@ record PackedShard(MdsShard shard, Location path, String algorithm, DecodeLimit 
             }
             return done;
         });
+        version.requireSame();
         if (bytes != target.byteSize()) {
-            throw new MalformedStoreException(path, (bytes == Long.MAX_VALUE ? "more" : bytes + " bytes")
+            throw new MalformedStoreException(path(), (bytes == Long.MAX_VALUE ? "more" : bytes + " bytes")
                     + " after decompression", target.byteSize() + " bytes, as the index has it");
         }
     }
 
     private long read(Reading reading) throws IOException {
-        try (InputStream packed = path.newInputStream();
+        try (InputStream packed = path().newInputStream();
                 InputStream in = algorithm.equals("gz") ? Gzip.open(packed) : Zstd.open(packed, limit)) {
             return reading.of(in);
         } catch (LibraryException | NoSuchFileException e) {
             throw e;
         } catch (IOException | PenstockException e) {
-            throw new MalformedStoreException(path, "malformed " + algorithm + " data (" + (e.getMessage() == null
+            throw new MalformedStoreException(path(), "malformed " + algorithm + " data (" + (e.getMessage() == null
                     ? e.getClass().getSimpleName() : e.getMessage()) + ")", "whole " + algorithm + " data");
         }
     }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.parquet;
 
-import io.penstock.error.MalformedStoreException;
 import io.penstock.format.Mapping;
+import io.penstock.format.OpenedVersion;
 import io.penstock.format.table.OpenFiles;
 import io.penstock.io.DecodeLimit;
-import io.penstock.io.FileInfo;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
 import java.io.IOException;
@@ -168,14 +167,7 @@ final class ParquetFiles implements AutoCloseable {
             throw new IllegalStateException(part.location() + ": the store is closed");
         }
         try {
-            FileInfo now = part.location().infoNow();
-            if (now.kind() != FileInfo.EntryKind.FILE || now.byteSize() != part.byteSize()
-                    || !now.version().equals(part.version())) {
-                throw new MalformedStoreException(part.location(), now.kind() != FileInfo.EntryKind.FILE
-                        ? "found no such file" : "found " + now.byteSize() + " bytes of version " + now.version()
-                        + (now.byteSize() < part.byteSize() ? ", which are fewer" : ""), "the file of "
-                        + part.byteSize() + " bytes that it was when the store was opened (" + part.version() + ")");
-            }
+            OpenedVersion.of(part.location(), part.byteSize(), part.version()).requireSame();
             return Mapping.open(part.location(), file -> {
                 ParquetPart.Open opened = new ParquetPart.Open(file, FileMetadata.read(file));
                 part.checkSame(opened);

@@ -3,7 +3,7 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.decoder.Compression;
 import io.penstock.error.MalformedStoreException;
-import io.penstock.error.PenstockException;
+import io.penstock.format.OpenedVersion;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.MappedFile;
@@ -22,6 +22,7 @@ final class DecodedShard implements AutoCloseable {
     private static final int COPY_BYTES = 1 << 20;
 
     private final Location shard;
+    private final OpenedVersion version;
     private final Compression compression;
     private final DecodeLimit limit;
     private final long byteSize;
@@ -29,9 +30,15 @@ final class DecodedShard implements AutoCloseable {
     private volatile @Nullable UnnamedFile copy;
     private boolean closed;
 
-    /** Creates a shard that is not decoded yet; {@code byteSize} is its decoded size by its index. */
-    DecodedShard(Location shard, Compression compression, DecodeLimit limit, long byteSize) {
-        this.shard = shard;
+    /**
+     * Creates a shard that is not decoded yet.
+     *
+     * @param version the shard that its index is of
+     * @param byteSize its decoded size, by its index
+     */
+    DecodedShard(OpenedVersion version, Compression compression, DecodeLimit limit, long byteSize) {
+        this.shard = version.file();
+        this.version = version;
         this.compression = compression;
         this.limit = limit;
         this.byteSize = byteSize;
@@ -49,17 +56,26 @@ final class DecodedShard implements AutoCloseable {
         UnnamedFile decoded = copy;
         if (decoded == null) {
             try {
-                decoded = UnnamedFile.create(shard, byteSize);
-                decode(decoded);
-            } catch (IOException | PenstockException e) {
-                if (decoded != null) {
-                    decoded.close();
-                }
-                throw e instanceof IOException unread ? new UncheckedIOException(unread) : (PenstockException) e;
+                decoded = decode();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
             copy = decoded;
         }
         return decoded.mapped();
+    }
+
+    private UnnamedFile decode() throws IOException {
+        version.requireSame();
+        UnnamedFile target = UnnamedFile.create(shard, byteSize);
+        try {
+            decode(target);
+            version.requireSame();
+            return target;
+        } catch (Throwable t) {
+            target.close();
+            throw t;
+        }
     }
 
     private void decode(UnnamedFile target) throws IOException {

@@ -3,6 +3,7 @@ package io.penstock.format.webdataset;
 
 import io.penstock.codec.decoder.Compression;
 import io.penstock.error.MalformedStoreException;
+import io.penstock.format.OpenedVersion;
 import io.penstock.format.webdataset.WebDatasetStore.IndexUse;
 import io.penstock.io.Advice;
 import io.penstock.io.DecodeLimit;
@@ -24,21 +25,25 @@ final class Shard implements AutoCloseable {
     final Compression compression;
     private final DecodeLimit limit;
     final ShardIndex index;
+    /** What a compressed shard was before its index was read. */
+    private final @Nullable OpenedVersion version;
     private final @Nullable MappedFile plain;
     private final @Nullable DecodedShard decoded;
 
-    private Shard(Location path, Compression compression, DecodeLimit limit, ShardIndex index,
-            @Nullable MappedFile plain) {
+    private Shard(Location path, @Nullable OpenedVersion version, Compression compression, DecodeLimit limit,
+            ShardIndex index, @Nullable MappedFile plain) {
         this.path = path;
+        this.version = version;
         this.compression = compression;
         this.limit = limit;
         this.index = index;
         this.plain = plain;
-        this.decoded = plain != null ? null : new DecodedShard(path, compression, limit, index.tarBytes());
+        this.decoded = version == null ? null : new DecodedShard(version, compression, limit, index.tarBytes());
     }
 
     static Shard open(Location path, IndexUse use, DecodeLimit limit, Arena arena) throws IOException {
         Compression compression = PackedTar.compression(path);
+        OpenedVersion version = compression == Compression.NONE ? null : OpenedVersion.of(path);
         ShardState state = ShardState.of(path);
         ShardIndex index = use == IndexUse.MEMORY ? null
                 : IndexFile.read(path, state, compression == Compression.NONE ? state.byteSize()
@@ -50,8 +55,8 @@ final class Shard implements AutoCloseable {
                 IndexFile.write(path, index);
             }
         }
-        if (compression != Compression.NONE) {
-            return new Shard(path, compression, limit, index, null);
+        if (version != null) {
+            return new Shard(path, version, compression, limit, index, null);
         }
         MappedFile file = path.open();
         if (file.byteSize() != index.tarBytes()) {
@@ -59,7 +64,7 @@ final class Shard implements AutoCloseable {
             throw new MalformedStoreException(path, "a size of " + file.byteSize() + " bytes", index.tarBytes()
                     + " (was it written while it was opened?)");
         }
-        return new Shard(path, compression, limit, index, file);
+        return new Shard(path, null, compression, limit, index, file);
     }
 
     /** Returns the tar's bytes; the first call decodes a compressed shard. */
@@ -67,9 +72,13 @@ final class Shard implements AutoCloseable {
         return decoded != null ? decoded.file() : Objects.requireNonNull(plain);
     }
 
-    /** Opens the tar's bytes: of a plain shard the mapped ones, even if its path leads to another file now. */
+    /**
+     * Opens the tar's bytes: of a plain shard the mapped ones, even if its path leads to another file now. A compressed
+     * shard must be the one that was opened.
+     */
     TarSource source() throws IOException {
         if (plain == null) {
+            Objects.requireNonNull(version).requireSame();
             return PackedTar.open(path, compression, limit);
         }
         plain.advise(Advice.SEQUENTIAL, 0, plain.byteSize());

@@ -2,6 +2,7 @@
 package io.penstock.format.csv;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -12,9 +13,13 @@ import com.github.luben.zstd.Zstd;
 import io.penstock.dataset.RecordFields;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.format.DecodedFiles;
 import io.penstock.format.csv.TableOptions.Declared;
 import io.penstock.format.csv.TableOptions.Features;
 import io.penstock.format.csv.TableOptions.RaggedRows;
+import io.penstock.format.table.IndexChecksum;
+import io.penstock.io.DecodeLimit;
+import io.penstock.io.Location;
 import io.penstock.io.Span;
 import io.penstock.memory.DType;
 import io.penstock.memory.LittleEndian;
@@ -23,6 +28,7 @@ import io.penstock.store.Store;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,11 +36,17 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Policies, files and indexes of tables of text; {@link TableFilesTest} has their values. */
 class TextTableTest {
@@ -147,6 +159,156 @@ class TextTableTest {
         }
     }
 
+    private static List<Long> integers(RecordStore table, int column) {
+        Span span = new Span();
+        List<Long> all = new ArrayList<>();
+        for (long row = 0; row < table.size(); row++) {
+            if (table.isPresent(row, column)) {
+                table.locate(row, column, span);
+                all.add(span.segment().get(LittleEndian.I64, span.byteOffset()));
+            } else {
+                all.add(null);
+            }
+        }
+        return all;
+    }
+
+    @Test
+    void aRowThatIsLeftOutChangesNoOtherRowNoTypeAndNoCategory() throws IOException {
+        TableOptions skip = TableOptions.DEFAULT.withRagged(RaggedRows.SKIP);
+        try (TextTable table = TextTable.open(file("a.csv", "a,b\n1,2\n3,\n4\n,9,9,9\n5,6\n"), skip)) {
+            assertEquals(List.of(1L, 3L, 5L), integers(table, 0));
+            assertEquals(Arrays.asList(2L, null, 6L), integers(table, 1));
+        }
+        try (TextTable table = TextTable.open(file("b.csv", "a,b\n1,2\nx,9,9\n3,4\n"),
+                skip.withColumn("a", "f32"))) {
+            assertEquals(List.of(1f), floats(table, 0, 0));
+            assertEquals(List.of(3f), floats(table, 1, 0));
+        }
+        Path labels = file("c.csv", "label,v\ncat,1\nGHOST,2,3\ndog,4\n\"\"\"G\"\n\"\"\"d\",5\n");
+        try (TextTable table = TextTable.open(labels, skip.withColumn("label", "category"))) {
+            assertEquals(List.of("cat", "dog", "\"d"), table.categories("label"));
+            assertEquals(1, integer(table, 1, 0));
+            assertEquals(2, integer(table, 2, 0));
+        }
+        try (TextTable table = TextTable.open(file("d.csv", "v,w\n1,2\nTOTAL\n3,4\n"), skip)) {
+            assertEquals(List.of("v: i64[]", "w: i64[]"),
+                    table.columns().stream().map(column -> column.spec().toString()).toList());
+            assertEquals(List.of(1L, 3L), integers(table, 0));
+        }
+    }
+
+    @Test
+    void aTableWithoutItsRaggedRowsIsThatOfAFileWithoutThem() throws IOException {
+        List<String> fields = List.of("", "NA", "1", "-7", "2.5", "true", "2024-01-02", "2024-01-02 03:04", "cat",
+                "dog", "\"d\"\"og\"", "\"x\ny\"");
+        TableOptions declared = TableOptions.DEFAULT.withColumn("a", "category").withColumn("b", "f32")
+                .withFeatures("x", Features.of("b", "c").withMask());
+        long seed = 20261202;
+        Random random = new Random(seed);
+        for (int i = 0; i < 300; i++) {
+            StringBuilder all = new StringBuilder("a,b,c\n");
+            StringBuilder whole = new StringBuilder("a,b,c\n");
+            int choices = 1 + random.nextInt(fields.size());
+            for (int row = 0; row < 12; row++) {
+                int count = random.nextInt(3) > 0 ? 3 : 1 + random.nextInt(5);
+                String text = IntStream.range(0, count).mapToObj(_ -> fields.get(random.nextInt(choices)))
+                        .collect(Collectors.joining(",", count == 1 ? "one" : "", "\n"));
+                all.append(text);
+                whole.append(count == 3 ? text : "");
+            }
+            whole.append("1,2,3\n");
+            all.append("1,2,3\n");
+            for (TableOptions options : List.of(TableOptions.DEFAULT, declared)) {
+                String expected = contents(file("whole.csv", whole.toString()), options, 1 << 10);
+                String found = contents(file("all.csv", all.toString()), options.withRagged(RaggedRows.SKIP),
+                        1 + random.nextInt(80));
+                assertEquals(expected, found, () -> "seed " + seed + "\n" + all);
+            }
+        }
+    }
+
+    private static String contents(Path file, TableOptions options, int blockBytes) throws IOException {
+        try (TextTable table = TextTable.open(Location.of(file), TextTable.Kind.CSV, options, null,
+                DecodeLimit.DEFAULT, blockBytes)) {
+            StringBuilder all = new StringBuilder(table.columns().toString());
+            options.columns().forEach((name, type) -> all.append(type.type().equals("category")
+                    ? table.categories(name) : ""));
+            Span span = new Span();
+            for (long row = 0; row < table.size(); row++) {
+                for (int c = 0; c < table.columns().size(); c++) {
+                    if (table.isPresent(row, c)) {
+                        table.locate(row, c, span);
+                        all.append(Arrays.toString(span.slice().toArray(ValueLayout.JAVA_BYTE)));
+                    } else {
+                        all.append("null");
+                    }
+                }
+                all.append('\n');
+            }
+            return all.toString();
+        }
+    }
+
+    @Test
+    void aTimeThatNanosecondsCannotSayIsABadSampleThatNamesItsLine() throws IOException {
+        for (String far : List.of("9999-12-31 00:00:00", "1492-10-12")) {
+            Path file = file("t.csv", "t,x\n2024-01-01 00:00:00.123456789,1\n" + far + ",2\n2024-01-02,3\n");
+            try (TextTable table = TextTable.open(file, TableOptions.DEFAULT)) {
+                assertEquals(List.of(1L, 2L, 3L), integers(table, 1));
+                assertEquals(Arrays.asList(1_704_067_200_123_456_789L, null, 1_704_153_600_000_000_000L),
+                        integers(table, 0));
+                MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                        () -> table.locate(1, 0, new Span()));
+                assertEquals(file + ": line 3: column 't' has another value, expected timestamp[ns]",
+                        bad.getMessage());
+            }
+        }
+    }
+
+    /** The values are those of pandas ({@code na_values=["-999"]}) and pyarrow ({@code null_values=["", "-999"]}). */
+    @Test
+    void aMissingWordThatIsANumberIsMissing() throws IOException {
+        Path file = file("t.csv", "x,y\n1,2\n-999,3\n4,-999\n\"-999\",-9990\n-999.0,5\n");
+        file("t.csv.table.json", "{\"missing_words\": [\"\", \"-999\"]}");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(List.of("x: f64[]", "y: i64[]"),
+                    table.columns().stream().map(column -> column.spec().toString()).toList());
+            assertEquals(Arrays.asList(2L, 3L, null, -9990L, 5L), integers(table, 1));
+            assertEquals(List.of(true, false, true, false, true),
+                    IntStream.range(0, 5).mapToObj(row -> table.isPresent(row, 0)).toList());
+        }
+        TableOptions options = TableOptions.DEFAULT.withMissingWords("", "-999")
+                .withFeatures("f", Features.of("x", "y").withMissing(0).withMask());
+        try (TextTable table = TextTable.open(file, options)) {
+            assertEquals(List.of(0f, 3f), floats(table, 1, 0));
+            assertEquals("\0\1", text(table, 1, 1));
+            assertEquals(List.of(4f, 0f), floats(table, 2, 0));
+        }
+    }
+
+    @Test
+    void aHashOfNoTextIsMissingAlsoBehindTexts() throws IOException {
+        try (TextTable table = TextTable.open(file("t.csv", "k,n\nabc,1\n,2\n"),
+                TableOptions.DEFAULT.withColumn("k", "hash:10"))) {
+            assertTrue(table.isPresent(0, 0));
+            assertFalse(table.isPresent(1, 0));
+            assertEquals(List.of(1L, 2L), integers(table, 1));
+        }
+    }
+
+    @Test
+    void aBrokenLineIsABadSampleAlsoWhereMissingHashesAreANumber() throws IOException {
+        Path file = file("t.jsonl", "{\"k\": \"abc\"}\n{\"k\": \n{}\n");
+        file("t.jsonl.table.json", "{\"columns\": {\"k\": {\"type\": \"hash:10\", \"missing\": -1}}}");
+        try (RecordStore table = RecordStore.open(file)) {
+            assertEquals(-1, integer(table, 2, 0));
+            MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                    () -> table.locate(1, 0, new Span()));
+            assertTrue(bad.getMessage().startsWith(file + ": line 2: "), bad.getMessage());
+        }
+    }
+
     @Test
     void aValueThatIsNotOfTheDeclaredTypeIsABadSampleThatNamesItsLine() throws IOException {
         Path file = file("t.csv", "a,b\n1,x\n\"two\nlines\",y\n300,z\n");
@@ -235,6 +397,92 @@ class TextTableTest {
             }
         }
         assertTrue(Files.exists(folder.resolve("t.csv.gz.penstock-rows")), "an index is kept beside a packed file");
+    }
+
+    private static byte[] gzip(int rows, char letter) throws IOException {
+        StringBuilder text = new StringBuilder("n,t\n");
+        for (int i = 0; i < rows; i++) {
+            text.append(1_000_000 + i).append(',').append(letter).append(i * 0x9E3779B97F4A7C15L).append('\n');
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (GZIPOutputStream out = new GZIPOutputStream(bytes)) {
+            out.write(text.toString().getBytes(UTF_8));
+        }
+        return bytes.toByteArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aPackedFileThatIsReplacedBeforeItIsDecodedIsNamed(boolean inPlace) throws IOException {
+        Path file = Files.write(folder.resolve("x.csv.gz"), gzip(40_000, 'A'));
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_700_000_000_000L));
+        RecordStore.open(file).close();
+        assertTrue(Files.exists(folder.resolve("x.csv.gz.penstock-rows")));
+        try (RecordStore table = RecordStore.open(file)) {
+            Path other = inPlace ? file : folder.resolve("new");
+            Files.write(other, gzip(40_000, 'B'));
+            Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+            long before = decodedCopies();
+            for (long row : new long[] {0, 39_999}) {
+                Exception changed = assertThrows(Exception.class, () -> text(table, row, 1));
+                assertTrue(changed.getMessage().startsWith(file + ": found " + Files.size(file) + " bytes of version "),
+                        changed.toString());
+            }
+            assertEquals(before, decodedCopies());
+        }
+    }
+
+    /** The copies that this process has mapped. */
+    private static long decodedCopies() throws IOException {
+        Path maps = Path.of("/proc/self/maps");
+        return !Files.exists(maps) ? 0 : Files.readAllLines(maps).stream()
+                .filter(line -> line.contains("penstock-decoded-")).count();
+    }
+
+    @Test
+    void aPackedFileThatIsReplacedWhileItIsDecodedIsNamedAndItsCopyIsClosed() throws IOException {
+        Path file = Files.write(folder.resolve("x.csv.gz"), gzip(1000, 'A'));
+        byte[] other = gzip(1000, 'B');
+        DecodedFiles files = new DecodedFiles(Location.of(file).source());
+        try (TextFile text = TextFile.open(new Location(files, file.toString()), DecodeLimit.DEFAULT, null)) {
+            files.whenRead = () -> {
+                Files.write(folder.resolve("new"), other);
+                Files.move(folder.resolve("new"), file, StandardCopyOption.REPLACE_EXISTING);
+            };
+            long before = decodedCopies();
+            MalformedStoreException changed = assertThrows(MalformedStoreException.class, text::byteSize);
+            assertTrue(changed.getMessage().contains("x.csv.gz: found "), changed.getMessage());
+            assertEquals(before, decodedCopies());
+            assertEquals(2, files.looks.get(), "a look before a file is decoded, and one after");
+        }
+    }
+
+    @Test
+    void aDecodedCopyIsClosedWhateverEndsIt() throws IOException {
+        Path file = Files.write(folder.resolve("x.csv.gz"), gzip(1000, 'A'));
+        DecodedFiles files = new DecodedFiles(Location.of(file).source());
+        try (TextFile text = TextFile.open(new Location(files, file.toString()), DecodeLimit.DEFAULT, null)) {
+            files.whenRead = () -> {
+                throw new StackOverflowError("a test");
+            };
+            long before = decodedCopies();
+            assertThrows(StackOverflowError.class, text::byteSize);
+            assertEquals(before, decodedCopies());
+        }
+    }
+
+    @Test
+    void anIndexOfAnotherVersionIsBuiltAgain() throws IOException {
+        Path file = large(100_000);
+        RecordStore.open(file).close();
+        Path index = folder.resolve("large.csv.penstock-rows");
+        byte[] kept = Files.readAllBytes(index);
+        byte[] older = kept.clone();
+        older[8] = 1;
+        MemorySegment.ofArray(older).set(LittleEndian.I32, 24, IndexChecksum.of(older, 24));
+        Files.write(index, older);
+        RecordStore.open(file).close();
+        assertArrayEquals(kept, Files.readAllBytes(index));
     }
 
     private Path large(int rows) throws IOException {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.github.luben.zstd.Zstd;
 import com.sun.management.ThreadMXBean;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
@@ -31,6 +32,8 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -44,6 +47,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Datasets that the library has written, others by its published layout, and what becomes of them when damaged. */
 class MdsStoreTest {
@@ -300,6 +305,28 @@ class MdsStoreTest {
                 assertTrue(e.getMessage().contains("shard.00000.mds.zstd"), e.getMessage());
             }
             Truth.assertRefused(copy);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCompressedShardThatIsReplacedBeforeItIsDecodedIsNamed(boolean inPlace) throws IOException {
+        Path copy = copy("tokens_zstd", folder.resolve("replaced"), "shards", "shards");
+        Path shard = copy.resolve("shard.00000.mds.zstd");
+        Files.setLastModifiedTime(shard, FileTime.fromMillis(1_700_000_000_000L));
+        byte[] other = Zstd.decompress(Files.readAllBytes(shard), 16_280);
+        other[16_279] ^= 1;
+        try (RecordStore store = RecordStore.open(copy)) {
+            Path by = inPlace ? shard : folder.resolve("new");
+            Files.write(by, Zstd.compress(other));
+            Files.move(by, shard, StandardCopyOption.REPLACE_EXISTING);
+            Span span = new Span();
+            for (long sample : new long[] {0, 3}) {
+                String message = assertThrows(MalformedStoreException.class, () -> store.locate(sample, 0, span))
+                        .getMessage();
+                assertTrue(message.startsWith(shard + ": found " + Files.size(shard) + " bytes of version "), message);
+            }
+            store.locate(50, 0, span);
         }
     }
 

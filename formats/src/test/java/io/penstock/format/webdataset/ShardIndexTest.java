@@ -14,12 +14,16 @@ import com.sun.management.ThreadMXBean;
 import io.penstock.codec.decoder.Compression;
 import io.penstock.error.MalformedStoreException;
 import io.penstock.error.PenstockException;
+import io.penstock.format.DecodedFiles;
 import io.penstock.format.webdataset.WebDatasetStore.IndexUse;
 import io.penstock.io.DecodeLimit;
 import io.penstock.io.Location;
 import io.penstock.io.Span;
+import io.penstock.store.Inspection;
+import io.penstock.store.Progress;
 import io.penstock.testing.Folders;
 import io.penstock.testing.Thorough;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
@@ -33,6 +37,7 @@ import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
@@ -45,6 +50,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The index beside a shard is the shard's, or it is not used. */
 class ShardIndexTest {
@@ -290,6 +297,63 @@ class ShardIndexTest {
                         () -> store.locate(17, 0, new Span())).getMessage();
                 assertTrue(message.contains("packed.tar.gz"), message);
             }
+        }
+    }
+
+    private static byte[] packed(char letter, int... sizes) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (OutputStream out = new GZIPOutputStream(bytes)) {
+            for (int i = 0; i < sizes.length; i++) {
+                out.write(header(i + ".txt", sizes[i]));
+                byte[] data = new byte[(sizes[i] + 511) / 512 * 512];
+                java.util.Arrays.fill(data, 0, sizes[i], (byte) letter);
+                out.write(data);
+            }
+            out.write(new byte[10_240 - 512 * (sizes.length + 4)]);
+        }
+        return bytes.toByteArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCompressedShardThatIsReplacedBeforeItIsDecodedIsNamed(boolean inPlace) throws IOException {
+        Path packed = Files.write(folder.resolve("s.tar.gz"), packed('A', 600, 10, 10));
+        Files.setLastModifiedTime(packed, FileTime.fromMillis(1_700_000_000_000L));
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(packed))) {
+            Path other = inPlace ? packed : folder.resolve("new");
+            Files.write(other, packed('B', 10, 600, 10));
+            Files.move(other, packed, StandardCopyOption.REPLACE_EXISTING);
+            for (long sample = 0; sample < 3; sample++) {
+                long each = sample;
+                String message = assertThrows(MalformedStoreException.class, () -> value(store, each, 0)).getMessage();
+                assertTrue(message.startsWith(packed + ": found " + Files.size(packed) + " bytes of version "),
+                        message);
+            }
+            assertThrows(MalformedStoreException.class, () -> store.inspect(Inspection.Depth.CONTENT, Progress.NONE));
+        }
+        try (WebDatasetStore store = WebDatasetStore.open(Location.of(packed))) {
+            assertEquals("B".repeat(600), new String(value(store, 1, 0), StandardCharsets.UTF_8));
+        }
+    }
+
+    @Test
+    void aCompressedShardIsLookedAtBeforeItIsDecodedAndAfter() throws IOException {
+        Path packed = Files.write(folder.resolve("s.tar.gz"), packed('A', 600, 10, 10));
+        DecodedFiles files = new DecodedFiles(Location.of(packed).source());
+        Location location = new Location(files, packed.toString());
+        try (WebDatasetStore store = WebDatasetStore.open(location)) {
+            int before = files.looks.get();
+            for (long sample = 0; sample < 3; sample++) {
+                assertEquals(sample == 0 ? 600 : 10, value(store, sample, 0).length);
+            }
+            assertEquals(before + 2, files.looks.get(), "looks at a shard of three samples");
+        }
+        try (WebDatasetStore store = WebDatasetStore.open(location)) {
+            files.whenRead = () -> {
+                Files.write(folder.resolve("new"), packed('B', 10, 600, 10));
+                Files.move(folder.resolve("new"), packed, StandardCopyOption.REPLACE_EXISTING);
+            };
+            assertThrows(MalformedStoreException.class, () -> value(store, 0, 0));
         }
     }
 
