@@ -236,9 +236,8 @@ final class SoundIndexer implements AutoCloseable {
         if (!isCut) {
             isCut = true;
             table.cut = (int) first;
-            table.time = (demuxer.hasPts() ? Math.floorDiv(Math.multiplyExact(demuxer.pts(),
-                    (long) table.rate * demuxer.timeBaseNumerator()), demuxer.timeBaseDenominator()) : 0)
-                    + first - table.start[packet];
+            table.time = TimeStamps.checkSamples((demuxer.hasPts() ? time(demuxer.pts()) : 0) + first
+                    - table.start[packet]);
         } else if (first != kept) {
             throw new CodecException("sound that is cut in its middle", "sound that is cut at its ends");
         }
@@ -268,6 +267,17 @@ final class SoundIndexer implements AutoCloseable {
                 isRight &= receiveAlone(i >= entry);
                 boolean isWhole = i < entry || isLast
                         || found.count - before == table.start[table.next(i)] - table.start[i];
+    /** Returns a packet's time in samples. */
+    private long time(long pts) throws CodecException {
+        int numerator = demuxer.timeBaseNumerator();
+        int denominator = demuxer.timeBaseDenominator();
+        if (numerator < 1 || denominator < 1) {
+            throw new CodecException("a time base of " + numerator + "/" + denominator, "a positive one");
+        }
+        TimeStamps.check(pts, TimeStamps.end(numerator, denominator));
+        return TimeStamps.sample(pts, numerator, denominator, table.rate, false);
+    }
+
                 isRight &= isWhole;
             }
             if (isLast) {

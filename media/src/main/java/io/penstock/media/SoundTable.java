@@ -89,7 +89,7 @@ final class SoundTable extends IndexEntry {
                     "one that is not damaged");
         }
         cut = (int) Math.min(varint(), Integer.MAX_VALUE);
-        time = signed();
+        time = TimeStamps.checkSamples(signed());
         grow(pieces);
         readPieces();
     }

@@ -80,6 +80,7 @@ final class VideoIndexer {
 
     private void read(Demuxer demuxer, CleanKey clean) throws IOException {
         long declared = demuxer.declaredPackets();
+        long end = TimeStamps.end(table.numerator, table.denominator);
         int count = 0;
         while (demuxer.next()) {
             if (count == limits.maxPackets()) {
@@ -92,6 +93,7 @@ final class VideoIndexer {
             if (demuxer.isCorrupt()) {
                 throw new CodecException("packet " + count + " is not complete", "a whole file");
             }
+            TimeStamps.check(demuxer.pts(), end);
             table.grow(count + 1);
             table.position[count] = find(demuxer, count);
             table.size[count] = demuxer.size();

@@ -113,6 +113,30 @@ final class HostileSoundTest {
         return packets;
     }
 
+    @Test
+    void aTimeOf68YearsIsRefusedWhenTheIndexIsMade() throws IOException {
+        byte[] flac = VideoFixture.resource(FLAC);
+        List<byte[]> packets = packets(flac);
+        byte[] near = matroska(flac, 1_700_000_000_000L, packets);
+        assertEquals(1_700_000_000L * 16_000, load(SoundIndexer.index(memory(near), DecoderLimits.DEFAULT)).time,
+                "a time that counts from 1970");
+        for (long time : new long[] {1L << 42, 1L << 53}) {
+            byte[] far = matroska(flac, time, packets);
+            String reason = refusal(SoundIndexer.index(memory(far), DecoderLimits.DEFAULT));
+            assertTrue(reason.contains("a packet at the time stamp " + time), reason);
+        }
+    }
+
+    @Test
+    void anIndexWithAFarTimeIsRefused() throws IOException {
+        SoundTable table = load(SoundIndexer.index(memory(VideoFixture.resource(FLAC)), DecoderLimits.DEFAULT));
+        byte[] parameters = streamInfo(VideoFixture.resource(FLAC));
+        for (long time : new long[] {1L << 61, Long.MAX_VALUE, Long.MIN_VALUE}) {
+            table.time = time;
+            assertTrue(refusal(table.encode(new byte[32], "flac", parameters)).contains("the time of sample " + time));
+        }
+    }
+
     private static float[] decode(Decoder.Session session, MemorySegment file) throws IOException {
         MemorySegment out = Arena.ofAuto().allocate(session.byteSize(file, file.byteSize()), 4);
         session.decode(file, file.byteSize(), out, 0, out.byteSize());
