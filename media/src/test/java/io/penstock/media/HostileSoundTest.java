@@ -137,6 +137,18 @@ final class HostileSoundTest {
         }
     }
 
+    /** MP3, a plain file that is refused, the MP3 again, whose samples were kept. */
+    @Test
+    void aRefusedFileDoesNotChangeTheNext() throws IOException {
+        MemorySegment mp3 = memory(VideoFixture.resource("mp3-cbr-44k-stereo.mp3"));
+        MemorySegment empty = memory(wav(8000));
+        try (Decoder.Session session = SoundDecoder.mono(16_000).resampled().open()) {
+            float[] first = decode(session, mp3);
+            assertThrows(CodecException.class, () -> session.byteSize(empty, empty.byteSize()));
+            assertArrayEquals(first, decode(session, mp3));
+        }
+    }
+
     private static float[] decode(Decoder.Session session, MemorySegment file) throws IOException {
         MemorySegment out = Arena.ofAuto().allocate(session.byteSize(file, file.byteSize()), 4);
         session.decode(file, file.byteSize(), out, 0, out.byteSize());
