@@ -166,8 +166,8 @@ final class VideoIndexer {
     private boolean isProven(Decoder decoder, int key, Map<Long, Long> expected) {
         int end = nextKey(nextKey(key));
         Map<Long, Long> found = digests(decoder, key, end);
-        for (int i = 0; i < end; i++) {
-            boolean isBehind = table.pts[i] >= table.pts[key] && i >= key;
+        for (int i = key; i < end; i++) {
+            boolean isBehind = table.pts[i] >= table.pts[key];
             Long digest = expected.get(table.pts[i]);
             if (isBehind && (digest == null || !digest.equals(found.get(table.pts[i])))) {
                 return false;
