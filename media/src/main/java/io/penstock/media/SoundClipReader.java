@@ -170,8 +170,9 @@ final class SoundClipReader implements AutoCloseable {
     }
 
     private void checkPackets(int first, int last) throws CodecException {
-        if (last - first >= maxClipPackets) {
-            throw new CodecException("a clip for which " + (last - first + 1) + " packets must be decoded",
+        int count = table.next(last) - first;
+        if (count > maxClipPackets) {
+            throw new CodecException("a clip for which " + count + " packets must be decoded",
                     "at most " + maxClipPackets);
         }
     }

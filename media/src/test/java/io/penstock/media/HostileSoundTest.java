@@ -137,6 +137,40 @@ final class HostileSoundTest {
         }
     }
 
+    /** The pieces of the last packet count too. */
+    @Test
+    void aPacketOfMoreThanTheMostPiecesIsRefused() throws IOException {
+        byte[] flac = VideoFixture.resource(FLAC);
+        SoundTable whole = load(SoundIndexer.index(memory(flac), DecoderLimits.DEFAULT));
+        int parts = 20;
+        var cut = new SoundTable();
+        cut.fileBytes = flac.length;
+        cut.rate = whole.rate;
+        cut.channels = 1;
+        cut.samples = whole.start[1];
+        cut.grow(parts);
+        cut.pieces = parts;
+        for (int i = 0; i < parts; i++) {
+            int size = i < parts - 1 ? 10 : whole.size[0] - 10 * i;
+            cut.position[i] = whole.position[0] + 10L * i;
+            cut.size[i] = size;
+            cut.flags[i] = i == 0 ? (byte) (SoundTable.ENTRY | SoundTable.PROVEN) : SoundTable.CONTINUED;
+            cut.start[i + 1] = whole.start[1];
+        }
+        byte[] index = cut.encode(new byte[32], "flac", streamInfo(flac));
+        MemorySegment entry = MemorySegment.ofArray(index);
+        float[] samples = new float[cut.samples];
+        try (var enough = new SoundClipReader(parts); var fewer = new SoundClipReader(parts - 1)) {
+            enough.load(entry, 0, index.length);
+            enough.read(entry, 0, MemorySegment.ofArray(flac), 0, 0, samples.length, MemorySegment.ofArray(samples),
+                    0, 4L * samples.length);
+            fewer.load(entry, 0, index.length);
+            assertEquals("a clip for which 20 packets must be decoded, expected at most 19",
+                    assertThrows(CodecException.class, () -> fewer.read(entry, 0, MemorySegment.ofArray(flac), 0, 0,
+                            samples.length, MemorySegment.ofArray(samples), 0, 4L * samples.length)).getMessage());
+        }
+    }
+
     /** MP3, a plain file that is refused, the MP3 again, whose samples were kept. */
     @Test
     void aRefusedFileDoesNotChangeTheNext() throws IOException {
