@@ -137,6 +137,33 @@ final class HostileSoundTest {
         }
     }
 
+    /** The CRC-16 ends a frame; FFmpeg's decoder gives the samples of one whose CRC is wrong. */
+    @Test
+    void flacWithAWrongCrcIsRefusedWhenTheIndexIsMade() throws IOException {
+        byte[] flac = VideoFixture.resource(FLAC);
+        List<byte[]> packets = packets(flac);
+        SoundTable good = load(SoundIndexer.index(memory(matroska(flac, 0, packets)), DecoderLimits.DEFAULT));
+        assertEquals(packets.size(), good.pieces);
+        byte[] changed = packets.get(1).clone();
+        changed[changed.length - 1] ^= 1;
+        packets.set(1, changed);
+        String reason = refusal(SoundIndexer.index(memory(matroska(flac, 0, packets)), DecoderLimits.DEFAULT));
+        assertTrue(reason.contains("whose CRC-16 is"), reason);
+    }
+
+    @Test
+    void aPacketWithTwoFramesOfFlacIsRefusedWhenTheIndexIsMade() throws IOException {
+        byte[] flac = VideoFixture.resource(FLAC);
+        List<byte[]> packets = packets(flac);
+        var two = new ByteArrayOutputStream();
+        two.writeBytes(packets.get(0));
+        two.writeBytes(packets.get(1));
+        packets.remove(0);
+        packets.set(0, two.toByteArray());
+        String reason = refusal(SoundIndexer.index(memory(matroska(flac, 0, packets)), DecoderLimits.DEFAULT));
+        assertTrue(reason.contains("packet 0 with a frame of "), reason);
+    }
+
     /** The pieces of the last packet count too. */
     @Test
     void aPacketOfMoreThanTheMostPiecesIsRefused() throws IOException {
