@@ -109,7 +109,7 @@ final class SoundTable extends IndexEntry {
                 sum += yield;
             }
             if (position[i] < 0 || size[i] < 0 || position[i] > fileBytes - size[i] || yield < 0
-                    || sum > Integer.MAX_VALUE || i == 0 && (flags[i] & CONTINUED) != 0) {
+                    || yield > Integer.MAX_VALUE || sum > Integer.MAX_VALUE || i == 0 && (flags[i] & CONTINUED) != 0) {
                 throw new CodecException("piece " + i + " at byte " + position[i] + " of " + size[i] + " bytes",
                         "one within " + fileBytes + " bytes");
             }

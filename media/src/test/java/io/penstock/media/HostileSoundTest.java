@@ -198,6 +198,24 @@ final class HostileSoundTest {
         }
     }
 
+    /** 3, then 2^63 - 1 more than no packet has: their sum is below 0, and so was taken. */
+    @Test
+    void anIndexWhosePacketsHaveTooManySamplesIsRefused() {
+        byte[] name = "flac".getBytes(StandardCharsets.US_ASCII);
+        var index = new ByteArrayOutputStream();
+        index.writeBytes(IndexEntry.header(100, new byte[32], IndexEntry.GOOD, 16_000, 1, 4, 2, name.length, 0, 0, 0));
+        index.writeBytes(name);
+        IndexEntry.put(index, 0);
+        IndexEntry.putSigned(index, 0);
+        for (long more : new long[] {3, Long.MAX_VALUE - 3, 0, 4 - Long.MAX_VALUE}) {
+            IndexEntry.put(index, SoundTable.ENTRY);
+            IndexEntry.putSigned(index, 0);
+            IndexEntry.put(index, 1);
+            IndexEntry.putSigned(index, more);
+        }
+        assertTrue(refusal(index.toByteArray()).startsWith("piece 1 "));
+    }
+
     /** MP3, a plain file that is refused, the MP3 again, whose samples were kept. */
     @Test
     void aRefusedFileDoesNotChangeTheNext() throws IOException {
