@@ -36,6 +36,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
@@ -245,19 +246,36 @@ public final class ClipIndex implements AutoCloseable {
         List<byte[]> entries(long from, long to) throws IOException {
             int count = Math.toIntExact(to - from);
             var entries = new AtomicReferenceArray<byte[]>(contents == Contents.VIDEO_AND_SOUND ? 2 * count : count);
+            // A parallel stream that throws does not wait for its other threads, which read files and use processes.
+            var failure = new AtomicReference<@Nullable Throwable>();
             try {
                 IntStream.range(0, count).parallel().forEach(i -> {
-                    make(from + i, i, count, entries);
-                    progress.accept(from + i);
+                    if (failure.get() == null) {
+                        try {
+                            make(from + i, i, count, entries);
+                            progress.accept(from + i);
+                        } catch (Throwable t) {
+                            failure.compareAndSet(null, t);
+                        }
+                    }
                 });
-            } catch (UncheckedIOException e) {
-                throw e.getCause();
             } finally {
                 for (IsolatedDecoder one = idle.poll(); one != null; one = idle.poll()) {
                     one.close();
                 }
             }
+            rethrow(failure.get());
             return IntStream.range(0, entries.length()).mapToObj(entries::get).toList();
+        }
+
+        private static void rethrow(@Nullable Throwable failure) throws IOException {
+            switch (failure) {
+                case null -> { }
+                case UncheckedIOException e -> throw e.getCause();
+                case RuntimeException e -> throw e;
+                case Error e -> throw e;
+                default -> throw new IllegalStateException(failure);
+            }
         }
 
         private void make(long sample, int i, int count, AtomicReferenceArray<byte[]> entries) {

@@ -71,14 +71,15 @@ record ClipTimes(int frames, int stride, int fps, TooShort tooShort) {
     private int at(PacketTable video, int start, int number, int end) {
         long first = pts(video, start);
         long due = (long) number * video.denominator;
-        if ((pts(video, end - 1) - first) * video.numerator * fps < due) {
+        // Of integers, x * fps < due as x < ceil(due / fps): a product with fps might not fit.
+        if ((pts(video, end - 1) - first) * video.numerator < Math.ceilDiv(due, fps)) {
             return -1;
         }
         int low = start;
         int high = end;
         while (high - low > 1) {
             int middle = low + high >>> 1;
-            if ((pts(video, middle) - first) * video.numerator * fps <= due) {
+            if ((pts(video, middle) - first) * video.numerator <= due / fps) {
                 low = middle;
             } else {
                 high = middle;

@@ -28,7 +28,7 @@ import java.util.Objects;
  * </pre>
  *
  * <p>It reads a whole file, after {@link #open(MemorySegment, long)}, or single frames that an index knows, after
- * {@link #openFrames}. Source: RFC 9639. The CRC-16 of each frame is checked, the MD5 of all samples is not.
+ * {@link #takes}. Source: RFC 9639. The CRC-16 of each frame is checked, the MD5 of all samples is not.
  */
 final class FlacReader implements PlainSound {
 
@@ -127,18 +127,31 @@ final class FlacReader implements PlainSound {
     }
 
     /**
-     * Prepares decoding of single frames by {@link #frame}.
+     * Prepares decoding of single frames by {@link #frame()}.
      *
      * @param memory memory with the STREAMINFO of their stream
      * @param offset its first byte
      * @return whether this reads them: they have at most 24 bits
      */
-    boolean openFrames(MemorySegment memory, long offset) {
+    private boolean openFrames(MemorySegment memory, long offset) {
         if (!readStreamInfo(memory, offset)) {
             return false;
         }
         makeRoom();
         return true;
+    }
+
+    /**
+     * Prepares decoding of single frames, if this reads those of a stream.
+     *
+     * @param memory memory with the stream's parameters
+     * @param offset their first byte
+     * @param bytes how many they are
+     * @param expected the channels that the stream must have
+     * @return whether this reads them
+     */
+    boolean takes(MemorySegment memory, long offset, int bytes, int expected) {
+        return bytes >= STREAMINFO_BYTES && openFrames(memory, offset) && channels == expected;
     }
 
     @Override
@@ -227,8 +240,27 @@ final class FlacReader implements PlainSound {
         return (int) Math.min(Integer.MAX_VALUE / 2, 64 + 2L * mostSamples * channels * (sampleBits + 8) / 8);
     }
 
+    /**
+     * Decodes the frame of a packet of an index.
+     *
+     * @param table has the packet
+     * @param packet its first piece
+     * @param memory memory with the file
+     * @param offset the file's first byte
+     * @return how many samples of each channel it has
+     * @throws CodecException if it is damaged
+     */
+    int frame(SoundTable table, int packet, MemorySegment memory, long offset) {
+        begin();
+        int behind = table.next(packet);
+        for (int piece = packet; piece < behind; piece++) {
+            append(memory, offset, table.position[piece], table.size[piece]);
+        }
+        return frame();
+    }
+
     /** Begins a frame of several pieces, of which {@link #append} adds the bytes. */
-    void begin() {
+    private void begin() {
         at = 0;
         end = 0;
     }
@@ -241,7 +273,7 @@ final class FlacReader implements PlainSound {
      * @param position of the bytes in the file
      * @param size how many they are
      */
-    void append(MemorySegment memory, long offset, long position, int size) {
+    private void append(MemorySegment memory, long offset, long position, int size) {
         int more = Math.min(size, mostFrameBytes() - end);
         if (bytes.length < end + more + PADDING_BYTES) {
             bytes = Arrays.copyOf(bytes, Math.max(end + more + PADDING_BYTES, 2 * bytes.length));
@@ -259,7 +291,7 @@ final class FlacReader implements PlainSound {
      * @return how many samples of each channel it has
      * @throws CodecException if it is damaged
      */
-    int frame() {
+    private int frame() {
         Arrays.fill(bytes, end, end + PADDING_BYTES, (byte) 0);
         bits = 0;
         bitCount = 0;

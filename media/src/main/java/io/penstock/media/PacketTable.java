@@ -98,6 +98,7 @@ final class PacketTable extends IndexEntry {
         long time = 0;
         long step = 0;
         int shown = 0;
+        long end = TimeStamps.end(numerator, denominator);
         for (int i = 0; i < packets; i++) {
             flags[i] = (byte) varint();
             position[i] = next + signed();
@@ -106,6 +107,7 @@ final class PacketTable extends IndexEntry {
             time += step;
             dts[i] = time;
             pts[i] = time + signed();
+            TimeStamps.check(pts[i], end);
             if (position[i] < 0 || size[i] < 0 || position[i] > fileBytes - size[i]) {
                 throw new CodecException("packet " + i + " at byte " + position[i] + " of " + size[i] + " bytes",
                         "one within " + fileBytes + " bytes");

@@ -212,6 +212,8 @@ public final class SoundDecoder implements Decoder {
             PlainSound reads = readerOf(stored, size);
             plain = reads;
             if (reads != null) {
+                // First: the check below changes the rate of the file that is kept.
+                storedBytes = -1;
                 check(reads.rate(), reads.channels());
                 long count = reads.samples();
                 long most = MAX_VALUES / reads.channels();
@@ -219,7 +221,6 @@ public final class SoundDecoder implements Decoder {
                     throw new CodecException("sound of " + count + " samples", "1 to " + most);
                 }
                 values = count * Math.max(1, channels);
-                storedBytes = -1;
                 return;
             }
             MemorySegment file = stored.asSlice(0, size);

@@ -43,6 +43,8 @@ final class SoundIndexer implements AutoCloseable {
     private final byte[] extradata;
     private final Decoder whole;
     private final Decoder alone;
+    /** What decodes clips of the file instead of FFmpeg's decoder; null if that does. */
+    private final @Nullable FlacReader flac;
     private final Samples expected = new Samples();
     private final Samples found = new Samples();
     /** Samples to leave out that are still to come; and the end of what is kept, -1 before. */
@@ -65,6 +67,7 @@ final class SoundIndexer implements AutoCloseable {
             opened = Decoder.uncut(demuxer);
             alone = Decoder.ofSound(codec, MemorySegment.ofArray(extradata), table.rate, table.channels);
             whole = opened;
+            flac = flac();
         } catch (Throwable t) {
             if (opened != null) {
                 opened.close();
@@ -72,6 +75,12 @@ final class SoundIndexer implements AutoCloseable {
             demuxer.close();
             throw t;
         }
+    }
+
+    private @Nullable FlacReader flac() {
+        var reader = new FlacReader();
+        return codec.equals("flac") && reader.takes(MemorySegment.ofArray(extradata), 0, extradata.length,
+                table.channels) ? reader : null;
     }
 
     /** Returns the name of a codec whose packets have their samples to themselves. */
@@ -116,6 +125,7 @@ final class SoundIndexer implements AutoCloseable {
             int packet = add();
             whole.send(demuxer);
             receive(packet);
+            requireFrame(packet);
             if (packet == 0) {
                 table.before = isExact ? 0 : before(table.start[1]);
                 every = isExact ? 1 : Math.max(8, table.before + 2);
@@ -223,6 +233,19 @@ final class SoundIndexer implements AutoCloseable {
         }
     }
 
+    /** Decodes a packet of FLAC as clips will: FFmpeg's decoder does not look at the CRC-16 of a frame. */
+    private void requireFrame(int packet) throws CodecException {
+        FlacReader reader = flac;
+        if (reader != null) {
+            int samples = reader.frame(table, packet, file, 0);
+            int expected = table.start[table.pieces] - table.start[packet];
+            if (samples != expected) {
+                throw new CodecException("packet " + packet + " with a frame of " + samples + " samples", expected
+                        + ", those of FFmpeg's decoder: one frame");
+            }
+        }
+    }
+
     /** Leaves out what the file says, as FFmpeg's own decoding does. */
     private void keep(int packet, long from, long to) throws CodecException {
         pending = whole.cutFront() > 0 ? whole.cutFront() : pending;
@@ -236,13 +259,23 @@ final class SoundIndexer implements AutoCloseable {
         if (!isCut) {
             isCut = true;
             table.cut = (int) first;
-            table.time = (demuxer.hasPts() ? Math.floorDiv(Math.multiplyExact(demuxer.pts(),
-                    (long) table.rate * demuxer.timeBaseNumerator()), demuxer.timeBaseDenominator()) : 0)
-                    + first - table.start[packet];
+            table.time = TimeStamps.checkSamples((demuxer.hasPts() ? time(demuxer.pts()) : 0) + first
+                    - table.start[packet]);
         } else if (first != kept) {
             throw new CodecException("sound that is cut in its middle", "sound that is cut at its ends");
         }
         kept = end;
+    }
+
+    /** Returns a packet's time in samples. */
+    private long time(long pts) throws CodecException {
+        int numerator = demuxer.timeBaseNumerator();
+        int denominator = demuxer.timeBaseDenominator();
+        if (numerator < 1 || denominator < 1) {
+            throw new CodecException("a time base of " + numerator + "/" + denominator, "a positive one");
+        }
+        TimeStamps.check(pts, TimeStamps.end(numerator, denominator));
+        return TimeStamps.sample(pts, numerator, denominator, table.rate, false);
     }
 
     /** Tries the entry at a packet: decodes it and those up to the end of the table from some packets before. */

@@ -185,9 +185,8 @@ record SoundMap(ClipIndex index, ClipPlan plan, @Nullable ClipTimes times, int r
             if (frame >= video.frames) {
                 throw new CodecException("a video of 0 frames", "some");
             }
-            // Rounded to the nearest sample, halves up.
-            long units = Math.multiplyExact(2 * video.pts[video.packetOf[frame]], (long) video.numerator * map.rate);
-            return Math.floorDiv(units + video.denominator, 2L * video.denominator) - table.time;
+            return TimeStamps.sample(video.pts[video.packetOf[frame]], video.numerator, video.denominator, map.rate,
+                    true) - table.time;
         }
 
         private void wrap(int length, MemorySegment out, long outOffset, long channelBytes) {

@@ -89,7 +89,7 @@ final class SoundTable extends IndexEntry {
                     "one that is not damaged");
         }
         cut = (int) Math.min(varint(), Integer.MAX_VALUE);
-        time = signed();
+        time = TimeStamps.checkSamples(signed());
         grow(pieces);
         readPieces();
     }
@@ -109,7 +109,7 @@ final class SoundTable extends IndexEntry {
                 sum += yield;
             }
             if (position[i] < 0 || size[i] < 0 || position[i] > fileBytes - size[i] || yield < 0
-                    || sum > Integer.MAX_VALUE || i == 0 && (flags[i] & CONTINUED) != 0) {
+                    || yield > Integer.MAX_VALUE || sum > Integer.MAX_VALUE || i == 0 && (flags[i] & CONTINUED) != 0) {
                 throw new CodecException("piece " + i + " at byte " + position[i] + " of " + size[i] + " bytes",
                         "one within " + fileBytes + " bytes");
             }

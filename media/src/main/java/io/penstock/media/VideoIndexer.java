@@ -80,6 +80,7 @@ final class VideoIndexer {
 
     private void read(Demuxer demuxer, CleanKey clean) throws IOException {
         long declared = demuxer.declaredPackets();
+        long end = TimeStamps.end(table.numerator, table.denominator);
         int count = 0;
         while (demuxer.next()) {
             if (count == limits.maxPackets()) {
@@ -92,6 +93,7 @@ final class VideoIndexer {
             if (demuxer.isCorrupt()) {
                 throw new CodecException("packet " + count + " is not complete", "a whole file");
             }
+            TimeStamps.check(demuxer.pts(), end);
             table.grow(count + 1);
             table.position[count] = find(demuxer, count);
             table.size[count] = demuxer.size();
@@ -164,8 +166,8 @@ final class VideoIndexer {
     private boolean isProven(Decoder decoder, int key, Map<Long, Long> expected) {
         int end = nextKey(nextKey(key));
         Map<Long, Long> found = digests(decoder, key, end);
-        for (int i = 0; i < end; i++) {
-            boolean isBehind = table.pts[i] >= table.pts[key] && i >= key;
+        for (int i = key; i < end; i++) {
+            boolean isBehind = table.pts[i] >= table.pts[key];
             Long digest = expected.get(table.pts[i]);
             if (isBehind && (digest == null || !digest.equals(found.get(table.pts[i])))) {
                 return false;

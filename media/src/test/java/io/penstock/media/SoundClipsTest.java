@@ -29,6 +29,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeAll;
@@ -291,6 +293,40 @@ final class SoundClipsTest {
             assertEquals(4, good + reasons.size());
             assertTrue(reasons.stream().anyMatch(reason -> reason.contains("expected 1 of 16000, as the first file")),
                     reasons.toString());
+        }
+    }
+
+    /** The caller may then close the store that other threads read. */
+    @Test
+    void makingAnIndexThatFailsEndsWhenAllItsThreadsHave() throws IOException {
+        String[] files = new String[64];
+        Arrays.fill(files, "flac-s16-16k-mono.flac");
+        var running = new AtomicInteger();
+        var ended = new AtomicInteger();
+        var hasFailed = new AtomicBoolean();
+        try (var store = memory("flac", files)) {
+            var failure = assertThrows(IllegalStateException.class, () -> ClipIndex.of(RecordFields.of(store)
+                    .and("flac"), "flac", ClipIndex.Contents.SOUND, ClipIndex.MAX_PIXELS, _ -> {
+                        running.incrementAndGet();
+                        try {
+                            // One fails as soon as another runs too; with one thread, after a while.
+                            for (int i = 0; i < 500 && running.get() == 1; i++) {
+                                Thread.sleep(1);
+                            }
+                            if (!hasFailed.getAndSet(true)) {
+                                throw new IllegalStateException("progress");
+                            }
+                            Thread.sleep(300);
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        } finally {
+                            running.decrementAndGet();
+                            ended.incrementAndGet();
+                        }
+                    }));
+            assertEquals("progress", failure.getMessage());
+            assertEquals(0, running.get());
+            assertTrue(ended.get() < files.length, "what had not begun is left out");
         }
     }
 

@@ -27,6 +27,8 @@ public final class Decoder implements AutoCloseable {
     /** {@code AV_INPUT_BUFFER_PADDING_SIZE}. */
     private static final int PADDING_BYTES = 64;
     private static final int CORRUPT = 1;
+    /** {@code AV_NUM_DATA_POINTERS}. */
+    private static final int VIDEO_PLANES = 8;
     /** {@code AVMEDIA_TYPE_AUDIO}, {@code AV_FRAME_DATA_SKIP_SAMPLES}, and the data of an {@code AVFrameSideData}. */
     private static final int SOUND = 1;
     private static final int SKIP_SAMPLES = 9;
@@ -380,13 +382,13 @@ public final class Decoder implements AutoCloseable {
      * Copies samples of a channel of the frame, as values from -1 to 1.
      *
      * @param channel its number
-     * @param channels the channels of the frame
+     * @param channels the channels that the frame must have
      * @param from the first sample
      * @param count their number
      * @param out receives floats
      * @param offset the first byte to write
      * @param stepBytes the bytes from a sample to the next
-     * @throws CodecException if the form of samples is not known, or the frame has fewer
+     * @throws CodecException if the form of samples is not known, or the frame has other channels
      */
     public void copySamples(int channel, int channels, int from, int count, MemorySegment out, long offset,
             long stepBytes) {
@@ -402,7 +404,7 @@ public final class Decoder implements AutoCloseable {
      * @param out receives floats
      * @param offset the first byte of the first channel
      * @param channelBytes the bytes from a channel to the next
-     * @throws CodecException if the form of samples is not known, or the frame has fewer
+     * @throws CodecException if the form of samples is not known, or the frame has other channels
      */
     public void copySamples(int channels, int from, int count, MemorySegment out, long offset, long channelBytes) {
         SampleForm.of(format()).copyPlanes(this, channels, from, count, out, offset, channelBytes);
@@ -422,8 +424,10 @@ public final class Decoder implements AutoCloseable {
      * {@return the address of a plane of the frame, until the next call of {@link #receive}}
      *
      * @param plane its number
+     * @throws IndexOutOfBoundsException if no frame, or the frame of sound, has so many
      */
     public long plane(int plane) {
+        Objects.checkIndex(plane, isSound ? frameChannels() : VIDEO_PLANES);
         return Native.i64(Native.i64(frame + StructOffsets.FRAME_EXTENDED_DATA) + 8L * plane);
     }
 
@@ -431,8 +435,10 @@ public final class Decoder implements AutoCloseable {
      * {@return the bytes from a row of a plane to the next}
      *
      * @param plane its number
+     * @throws IndexOutOfBoundsException if no frame has so many
      */
     public int lineBytes(int plane) {
+        Objects.checkIndex(plane, VIDEO_PLANES);
         return Native.i32(frame + StructOffsets.FRAME_LINE_BYTES + 4L * plane);
     }
 

@@ -63,9 +63,15 @@ enum SampleForm {
 
     private long plane(Decoder frame, int channel, int channels, int from, int count) {
         Objects.checkFromIndexSize(from, count, frame.samples());
+        // A file's header, or an index, may say other channels than the frame has, and so more planes.
+        int found = frame.frameChannels();
+        if (found != channels) {
+            throw new CodecException("a frame of " + found + " channels", String.valueOf(channels));
+        }
         long plane = frame.plane(isPlanar ? channel : 0);
         if (plane == 0 || (long) (from + count) * (isPlanar ? bytes : bytes * channels) > frame.lineBytes(0)) {
-            throw new CodecException("a frame with fewer than " + channels + " channels", "as many as before");
+            throw new CodecException("a frame with too few bytes for " + (from + count) + " samples of " + channels
+                    + " channels", "as many as it says");
         }
         return plane;
     }

@@ -124,7 +124,7 @@ public final class SoundReader implements AutoCloseable {
      *
      * @param out receives them, interleaved: the first sample of all channels, then the next
      * @param at the first index
-     * @throws CodecException if their form is not known
+     * @throws CodecException if their form is not known, or they have not as many channels as {@link #channels} says
      */
     public void copyTo(float[] out, int at) {
         MemorySegment to = MemorySegment.ofArray(out);
@@ -139,7 +139,7 @@ public final class SoundReader implements AutoCloseable {
      *
      * @param out receives them
      * @param at the first index
-     * @throws CodecException if their form is not known
+     * @throws CodecException if their form is not known, or they have not as many channels as {@link #channels} says
      */
     public void copyPlanes(float[] out, int at) {
         int count = decoder.samples();
