@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
@@ -102,7 +103,7 @@ final class StoreOptions {
      */
     static String tokenizeHint(Location location) throws IOException {
         Path path = location.local().orElse(null);
-        if (path == null || Files.notExists(path)) {
+        if (path == null || Files.notExists(path, LinkOption.NOFOLLOW_LINKS)) {
             return "";
         }
         List<Path> files = List.of(path);
