@@ -23,10 +23,12 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -49,12 +51,11 @@ final class PlainHttp {
     private static final int PART_BYTES = 64 << 10;
     private static final long IDLE_NANOS = 30_000_000_000L;
 
-    private static final ThreadLocal<ByteBuffer> BUFFER = ThreadLocal.withInitial(() ->
-            ByteBuffer.allocateDirect(BUFFER_BYTES));
-
     private final Duration connectTimeout;
     private final ExecutorService threads = Executors.newCachedThreadPool(
             Thread.ofPlatform().daemon().name("penstock-http-", 0).factory());
+    /** Buffers of no request. Those of threads would stay, when these end, until the collector comes. */
+    private final Queue<ByteBuffer> buffers = new ConcurrentLinkedQueue<>();
     private final Executor later = CompletableFuture.delayedExecutor(IDLE_NANOS, TimeUnit.NANOSECONDS);
     /** The servers whose answers have no length. */
     private final Set<String> others = ConcurrentHashMap.newKeySet();
@@ -210,8 +211,9 @@ final class PlainHttp {
         private @Nullable HttpResponse<T> exchange(SocketChannel given, boolean isReused) throws IOException {
             attach(given);
             boolean isKept = false;
+            ByteBuffer free = buffers.poll();
+            ByteBuffer buffer = free == null ? ByteBuffer.allocateDirect(BUFFER_BYTES) : free.clear();
             try {
-                ByteBuffer buffer = BUFFER.get().clear();
                 if (!ask(given, buffer, isReused)) {
                     return null;
                 }
@@ -225,6 +227,7 @@ final class PlainHttp {
                 return new Answer<>(request, request.uri(), head.version(), head.statusCode(), head.headers(),
                         subscriber.getBody().toCompletableFuture().join(), Optional.empty(), Optional.empty());
             } finally {
+                buffers.add(buffer);
                 synchronized (this) {
                     channel = null;
                 }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -20,6 +21,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
@@ -45,6 +48,8 @@ final class ObjectFolder implements AutoCloseable {
     /** Larger parts are written as they come. */
     private static final int DIRECT_BYTES = 1 << 15;
     private static final int ATTEMPTS = 100;
+    /** Buffers that no writer has. One of its own would stay until the collector comes, which a trainer seldom needs. */
+    private static final Queue<ByteBuffer> BUFFERS = new ConcurrentLinkedQueue<>();
 
     private final Path folder;
     private final SharedFile locks;
@@ -179,7 +184,7 @@ final class ObjectFolder implements AutoCloseable {
         locks.release(KEPT, Math.max(1, table.blocks()));
     }
 
-    /** Receives the bytes of a block and computes their checksum. */
+    /** Receives the bytes of a block, on any thread, and computes their checksum. */
     final class BlockWriter implements ObjectReader.Sink, AutoCloseable {
 
         private final FileChannel data;
@@ -190,6 +195,8 @@ final class ObjectFolder implements AutoCloseable {
         /** The bytes that were written, and those that are in the buffer. */
         private long done;
         private int collected;
+        /** Guarded by the monitor, as is the buffer, which is another writer's then. */
+        private boolean isClosed;
 
         /** Starts a block, whose lock the caller holds. */
         BlockWriter(int block) throws IOException {
@@ -198,7 +205,10 @@ final class ObjectFolder implements AutoCloseable {
         }
 
         @Override
-        public void accept(ByteBuffer bytes) throws IOException {
+        public synchronized void accept(ByteBuffer bytes) throws IOException {
+            if (isClosed) {
+                throw new ClosedChannelException();
+            }
             if (bytes.remaining() > table.length(block) - done - collected) {
                 throw new FileSystemException(data().toString(), null, "more bytes than block " + block + " has");
             }
@@ -208,7 +218,8 @@ final class ObjectFolder implements AutoCloseable {
             }
             while (bytes.hasRemaining()) {
                 if (buffer == null) {
-                    buffer = ByteBuffer.allocateDirect((int) Math.min(WRITE_BYTES, table.length(block)));
+                    ByteBuffer free = BUFFERS.poll();
+                    buffer = free == null ? ByteBuffer.allocateDirect(WRITE_BYTES) : free;
                 }
                 int part = Math.min(bytes.remaining(), buffer.capacity() - collected);
                 buffer.put(collected, bytes, bytes.position(), part);
@@ -221,7 +232,7 @@ final class ObjectFolder implements AutoCloseable {
         }
 
         /** Writes the buffered bytes to the file. */
-        void flush() throws FileSystemException {
+        synchronized void flush() throws FileSystemException {
             if (buffer != null && collected > 0) {
                 write(buffer.slice(0, collected));
                 collected = 0;
@@ -249,7 +260,12 @@ final class ObjectFolder implements AutoCloseable {
         }
 
         @Override
-        public void close() throws IOException {
+        public synchronized void close() throws IOException {
+            isClosed = true;
+            if (buffer != null) {
+                BUFFERS.add(buffer);
+                buffer = null;
+            }
             data.close();
         }
     }

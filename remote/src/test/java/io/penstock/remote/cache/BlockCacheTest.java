@@ -168,13 +168,47 @@ class BlockCacheTest {
         assertEquals(Map.of(0L, 1, (long) BLOCK, 2, 2L * BLOCK, 1), reads);
     }
 
+    private static BufferPoolMXBean directBuffers() {
+        return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct")).findFirst().orElseThrow();
+    }
+
+    @Test
+    void fetchingABlockLeavesNoMemoryBehind() throws IOException {
+        try (CachedObject file = cache(1 << 20).open(object, this::read)) {
+            file.fetch(0, BLOCK, waits);
+            long before = directBuffers().getCount();
+            file.fetch(BLOCK, BYTES - BLOCK, waits);
+            long after = directBuffers().getCount();
+            assertTrue(after - before < 25, before + " buffers, then " + after);
+            assertArrayEquals(bytes, stored(file, 0, BYTES));
+        }
+    }
+
+    /** A request that was given up may still hand on bytes; the buffer is another block's by then. */
+    @Test
+    void aPartThatComesWhenItsBlockIsOverIsRefused() throws Exception {
+        var late = new AtomicReference<ObjectReader.Sink>();
+        try (CachedObject file = cache(1 << 20).open(object, (offset, length, sink) -> {
+            ObjectReader.Sink first = late.getAndSet(sink);
+            if (first != null) {
+                assertThrows(IOException.class, () -> first.accept(ByteBuffer.allocate(10)));
+            }
+            read(offset, length, sink);
+        })) {
+            for (int block = 0; block < 3; block++) {
+                file.fetch((long) block * BLOCK, BLOCK, waits);
+            }
+            assertArrayEquals(Arrays.copyOf(bytes, 3 * BLOCK), stored(file, 0, 3 * BLOCK));
+        }
+    }
+
     @Test
     void theCheckOfABlockLeavesNoMemoryBehind() throws IOException {
         try (CachedObject file = cache(1 << 20).open(object, this::read)) {
             file.fetch(0, BYTES, waits);
         }
-        BufferPoolMXBean direct = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
-                .filter(pool -> pool.getName().equals("direct")).findFirst().orElseThrow();
+        BufferPoolMXBean direct = directBuffers();
         try (CachedObject file = cache(1 << 20).open(object, this::read)) {
             long before = direct.getCount();
             file.fetch(0, BYTES, waits);
