@@ -48,7 +48,7 @@ final class ObjectFolder implements AutoCloseable {
     /** Larger parts are written as they come. */
     private static final int DIRECT_BYTES = 1 << 15;
     private static final int ATTEMPTS = 100;
-    /** Buffers that no writer has. One of its own would stay until the collector comes, which a trainer seldom needs. */
+    /** Buffers that no writer has: one of its own would stay until the collector comes, seldom. */
     private static final Queue<ByteBuffer> BUFFERS = new ConcurrentLinkedQueue<>();
 
     private final Path folder;
