@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
-import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.memory.TensorSpec;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /** A dataset with several fields of equal values in the place of one. */
-record Duplicated(Dataset base, int field, int copies, List<TensorSpec> fields) implements Dataset {
+record Duplicated(Dataset base, int field, int copies, List<TensorSpec> fields) implements OtherFields {
 
     static Duplicated of(Dataset base, String field, String... names) {
         int index = base.indexOf(field);
@@ -31,28 +29,8 @@ record Duplicated(Dataset base, int field, int copies, List<TensorSpec> fields) 
     }
 
     @Override
-    public long size() {
-        return base.size();
-    }
-
-    @Override
-    public Optional<Arrivals> arrivals() {
-        return base.arrivals();
-    }
-
-    @Override
     public FieldSource source(int copy) {
         return base.source(origin(copy));
-    }
-
-    @Override
-    public String name(long sample) {
-        return base.name(sample);
-    }
-
-    @Override
-    public String key(long sample) {
-        return base.key(sample);
     }
 
     @Override

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
-import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.SampleMap;
 import io.penstock.memory.TensorSpec;
@@ -9,12 +8,11 @@ import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A dataset with one field mapped by user code. */
 record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, String step, FieldSource.Mapped source)
-        implements Dataset {
+        implements OtherFields {
 
     /** Maps a field; {@link Dataset#map(String, TensorSpec, String, String, SampleMap)} says how. */
     static Mapped of(Dataset base, String field, @Nullable String beside, TensorSpec out, String name, String step,
@@ -44,34 +42,14 @@ record Mapped(Dataset base, int field, List<TensorSpec> fields, String name, Str
     }
 
     @Override
-    public long size() {
-        return base.size();
-    }
-
-    @Override
-    public Optional<Arrivals> arrivals() {
-        return base.arrivals();
-    }
-
-    @Override
     public FieldSource source(int field) {
         return field == this.field ? source : base.source(field);
     }
 
     @Override
-    public String name(long sample) {
-        return base.name(sample);
-    }
-
-    @Override
-    public String key(long sample) {
-        return base.key(sample);
-    }
-
-    @Override
     public long maxLength(int field) {
         return field != this.field || fields.get(field).isVariable() ? base.maxLength(field)
-                : Dataset.super.maxLength(field);
+                : OtherFields.super.maxLength(field);
     }
 
     @Override

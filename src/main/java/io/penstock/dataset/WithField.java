@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.dataset;
 
-import io.penstock.dataset.source.Arrivals;
 import io.penstock.dataset.source.FieldSource;
 import io.penstock.dataset.source.SampleGenerator;
 import io.penstock.memory.TensorSpec;
@@ -9,10 +8,10 @@ import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 
 /** A dataset with a generated field behind its own; see {@link Dataset#with(TensorSpec, String, SampleGenerator)}. */
-record WithField(Dataset base, List<TensorSpec> fields, String name, FieldSource.Generated added) implements Dataset {
+record WithField(Dataset base, List<TensorSpec> fields, String name, FieldSource.Generated added)
+        implements OtherFields {
 
     static WithField of(Dataset base, TensorSpec field, String name, String step, SampleGenerator generator) {
         Objects.requireNonNull(generator, "generator");
@@ -34,33 +33,13 @@ record WithField(Dataset base, List<TensorSpec> fields, String name, FieldSource
     }
 
     @Override
-    public long size() {
-        return base.size();
-    }
-
-    @Override
-    public Optional<Arrivals> arrivals() {
-        return base.arrivals();
-    }
-
-    @Override
     public FieldSource source(int field) {
         return isAdded(field) ? added : base.source(field);
     }
 
     @Override
-    public String name(long sample) {
-        return base.name(sample);
-    }
-
-    @Override
-    public String key(long sample) {
-        return base.key(sample);
-    }
-
-    @Override
     public long maxLength(int field) {
-        return isAdded(field) ? Dataset.super.maxLength(field) : base.maxLength(field);
+        return isAdded(field) ? OtherFields.super.maxLength(field) : base.maxLength(field);
     }
 
     @Override

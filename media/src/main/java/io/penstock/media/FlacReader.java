@@ -41,7 +41,7 @@ final class FlacReader implements PlainSound {
     private static final int FIRST_BLOCK = 4;
     private static final int BLOCK_HEADER_BYTES = 4;
     private static final int IS_LAST = 1 << 31;
-    static final int STREAMINFO_BYTES = 34;
+    private static final int STREAMINFO_BYTES = 34;
     private static final int MOST_BITS = 24;
     private static final int MOST_ORDER = 32;
     /** No frame is shorter: header, a constant subframe, CRC-16. */
@@ -127,22 +127,7 @@ final class FlacReader implements PlainSound {
     }
 
     /**
-     * Prepares decoding of single frames by {@link #frame()}.
-     *
-     * @param memory memory with the STREAMINFO of their stream
-     * @param offset its first byte
-     * @return whether this reads them: they have at most 24 bits
-     */
-    private boolean openFrames(MemorySegment memory, long offset) {
-        if (!readStreamInfo(memory, offset)) {
-            return false;
-        }
-        makeRoom();
-        return true;
-    }
-
-    /**
-     * Prepares decoding of single frames, if this reads those of a stream.
+     * Prepares decoding of single frames by {@link #frame}, if this reads those of a stream: of at most 24 bits.
      *
      * @param memory memory with the stream's parameters
      * @param offset their first byte
@@ -151,7 +136,11 @@ final class FlacReader implements PlainSound {
      * @return whether this reads them
      */
     boolean takes(MemorySegment memory, long offset, int bytes, int expected) {
-        return bytes >= STREAMINFO_BYTES && openFrames(memory, offset) && channels == expected;
+        if (bytes < STREAMINFO_BYTES || !readStreamInfo(memory, offset) || channels != expected) {
+            return false;
+        }
+        makeRoom();
+        return true;
     }
 
     @Override
@@ -251,52 +240,27 @@ final class FlacReader implements PlainSound {
      * @throws CodecException if it is damaged
      */
     int frame(SoundTable table, int packet, MemorySegment memory, long offset) {
-        begin();
-        int behind = table.next(packet);
-        for (int piece = packet; piece < behind; piece++) {
-            append(memory, offset, table.position[piece], table.size[piece]);
-        }
-        return frame();
-    }
-
-    /** Begins a frame of several pieces, of which {@link #append} adds the bytes. */
-    private void begin() {
         at = 0;
         end = 0;
-    }
-
-    /**
-     * Adds bytes of a frame.
-     *
-     * @param memory memory with a file
-     * @param offset the file's first byte
-     * @param position of the bytes in the file
-     * @param size how many they are
-     */
-    private void append(MemorySegment memory, long offset, long position, int size) {
-        int more = Math.min(size, mostFrameBytes() - end);
-        if (bytes.length < end + more + PADDING_BYTES) {
-            bytes = Arrays.copyOf(bytes, Math.max(end + more + PADDING_BYTES, 2 * bytes.length));
+        from = table.position[packet];
+        int behind = table.next(packet);
+        for (int piece = packet; piece < behind; piece++) {
+            append(memory, offset + table.position[piece], table.size[piece]);
         }
-        MemorySegment.copy(memory, JAVA_BYTE, offset + position, bytes, end, more);
-        if (end == 0) {
-            from = position;
-        }
-        end += more;
-    }
-
-    /**
-     * Decodes the frame whose bytes were added.
-     *
-     * @return how many samples of each channel it has
-     * @throws CodecException if it is damaged
-     */
-    private int frame() {
         Arrays.fill(bytes, end, end + PADDING_BYTES, (byte) 0);
         bits = 0;
         bitCount = 0;
         checkedFrame();
         return count;
+    }
+
+    private void append(MemorySegment memory, long offset, int size) {
+        int more = Math.min(size, mostFrameBytes() - end);
+        if (bytes.length < end + more + PADDING_BYTES) {
+            bytes = Arrays.copyOf(bytes, Math.max(end + more + PADDING_BYTES, 2 * bytes.length));
+        }
+        MemorySegment.copy(memory, JAVA_BYTE, offset, bytes, end, more);
+        end += more;
     }
 
     private void checkedFrame() {
