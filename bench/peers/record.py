@@ -349,7 +349,8 @@ def page(record, svg):
     told = [row for row in rows if row["aim"] is None]
     busy = [each for part in parts.values() for each in part["others"]]
     quiet = bool(busy) and max(busy) <= QUIET_CORES
-    quick = any(part["quick"] for part in parts.values())
+    quick = [name for name, part in parts.items() if part["quick"]]
+    brief = f" Quick runs, one short round of each: {', '.join(quick)}." if quick else ""
     dates = sorted({part["date"] for part in parts.values()})
     machine = record["machine"]
     state = (f"The machine was **quiet**: before and after each part others kept at most {max(busy):.2f} cores busy."
@@ -362,7 +363,7 @@ def page(record, svg):
         "this page:", "", "    python bench/peers/record.py", "",
         f"{machine['processor']}, {machine['cpus']} CPUs, {machine['system']}; {'; '.join(record['versions'])}. "
         f"{' to '.join(dates[:1] + dates[1:][-1:])}. {state}"
-        + (" It was a quick run: one short round of each." if quick else ""), "",
+        + brief, "",
         f"{len(kept)} of {len(asked)} goals are reached. A ratio is ours over the peer's of what is said, sides by "
         "turns; [how it is measured](../bench/README.md#side-by-side), and [all figures with their "
         "history](performance.md).", "",

@@ -155,7 +155,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("- that: missing", text)
         self.assertIn("- chats: not measured in this run", text)
         self.assertIn("**quiet**", record.page(self.measured([0.01, 0.02]), "x")[0])
-        self.assertIn("quick run", record.page(self.measured([0.01], quick=True), "x")[0])
+        self.assertIn("Quick runs, one short round of each: loaders.", record.page(self.measured([0.01], quick=True), "x")[0])
 
     def test_the_picture_is_well_formed_and_has_a_bar_a_goal(self):
         _, asked = record.page(self.measured([0.0]), "x")
