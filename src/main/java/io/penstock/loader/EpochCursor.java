@@ -161,9 +161,8 @@ final class EpochCursor {
             return lease;
         } catch (NotMadeException passedOver) {
             failure.checkOpen();                        // whoever closes the loader ends what is being made
-            long failed = nextBatch;
+            writeFailed();
             advance();
-            writeFailed(failed);
             throw passedOver.reason();
         } finally {
             long takenAt = requestedAt == NOT_MEASURED ? NOT_MEASURED : nanoTime.getAsLong();
@@ -197,11 +196,21 @@ final class EpochCursor {
         }
     }
 
-    private void writeFailed(long failed) {
-        if (ledger != null && failed == cutBatch) {
-            ledger.failed(failed, cutSamples);
-        } else if (ledger != null) {
-            ledger.failed(failed);
+    /** Writes that the next batch could not be made. If that fails, it is not passed over: the loader has failed. */
+    private void writeFailed() {
+        if (ledger == null) {
+            return;
+        }
+        try {
+            if (nextBatch == cutBatch) {
+                ledger.failed(nextBatch, cutSamples);
+            } else {
+                ledger.failed(nextBatch);
+            }
+        } catch (RuntimeException e) {
+            failure.set(e);
+            failure.setTold();
+            throw e;
         }
     }
 

@@ -95,17 +95,39 @@ class LoaderLedgerTest {
         assertEquals(chain, audit.chain());
     }
 
+    private static final int RLIMIT_FSIZE = 1;
+
+    /** Ends the limit of the size of files. */
+    @SuppressWarnings("restricted")
+    private static void makeRoom() throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment unlimited = arena.allocateFrom(ValueLayout.JAVA_LONG, -1, -1);
+            int _ = (int) Linker.nativeLinker().downcallHandle(
+                    Linker.nativeLinker().defaultLookup().findOrThrow("setrlimit"),
+                    FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS))
+                    .invokeExact(RLIMIT_FSIZE, unlimited);
+        }
+    }
+
+    /** Runs a program whose files may not grow, in the folder of the ledger; returns what it prints. */
+    private List<String> runWithoutRoom(Class<?> program) throws Exception {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -S -f 2 && exec \"$0\" \"$@\""));
+        command.addAll(JavaCommand.of());
+        command.addAll(List.of(program.getName(), folder.toString()));
+        Process trainer = new ProcessBuilder(command).redirectErrorStream(true).start();
+        List<String> lines = trainer.inputReader().lines().toList();
+        assertEquals(0, trainer.waitFor(), lines.toString());
+        return lines;
+    }
+
     /** Takes a folder. Its ledger may not grow until it has failed. */
     static final class Trainer {
-
-        private static final int RLIMIT_FSIZE = 1;
 
         private Trainer() {
         }
 
-        @SuppressWarnings("restricted")
         public static void main(String[] args) throws Throwable {
-            try (DataLoader loader = loader(Path.of(args[0]), 0, 1).open(); Arena arena = Arena.ofConfined()) {
+            try (DataLoader loader = loader(Path.of(args[0]), 0, 1).open()) {
                 take(loader, 40);
                 for (int i = 0; i < 2; i++) {
                     System.out.println(assertThrows(UncheckedIOException.class, loader::state).getMessage());
@@ -119,11 +141,7 @@ class LoaderLedgerTest {
                     System.out.println(given + ": " + e.getMessage());
                 }
                 System.out.println(assertThrows(IllegalStateException.class, loader::next).getMessage());
-                MemorySegment unlimited = arena.allocateFrom(ValueLayout.JAVA_LONG, -1, -1);
-                int _ = (int) Linker.nativeLinker().downcallHandle(
-                        Linker.nativeLinker().defaultLookup().findOrThrow("setrlimit"),
-                        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS))
-                        .invokeExact(RLIMIT_FSIZE, unlimited);
+                makeRoom();
                 System.out.println(loader.state().position() + " " + loader.state().chain());
             }
         }
@@ -132,17 +150,46 @@ class LoaderLedgerTest {
     @Test
     @EnabledOnOs(OS.LINUX)
     void aLedgerThatCannotBeWrittenFailsAndIsWholeWhenItCanBeAgain() throws Exception {
-        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -S -f 2 && exec \"$0\" \"$@\""));
-        command.addAll(JavaCommand.of());
-        command.addAll(List.of(Trainer.class.getName(), folder.toString()));
-        Process trainer = new ProcessBuilder(command).redirectErrorStream(true).start();
-        List<String> lines = trainer.inputReader().lines().toList();
-        assertEquals(0, trainer.waitFor(), lines.toString());
+        List<String> lines = runWithoutRoom(Trainer.class);
         String error = "the ledger cannot be written: File too large";
         LedgerAudit audit = LedgerAudit.of(folder, Optional.of(run()));
         assertEquals(List.of(error, error, "64: " + error, "the loader has failed: " + error, "256 " + audit.chain()),
                 lines);
         assertEquals(List.of(), audit.problems());
+        assertEquals(64, audit.steps());
+    }
+
+    /** Takes a folder. Batch 64 cannot be made, and its record is the first that is not written. */
+    static final class TrainerWithABadBatch {
+
+        private TrainerWithABadBatch() {
+        }
+
+        public static void main(String[] args) throws Throwable {
+            Dataset bad = numbers().map("number", new TensorSpec("number", DType.I64, 1), "bad", (in, _, out) -> {
+                if (in.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) == 256) {
+                    throw new IllegalStateException("a bad sample");
+                }
+                out.segment().copyFrom(in.segment());
+            });
+            try (DataLoader loader = DataLoader.builder(bad).batchSize(4).workers(2).ledger(Path.of(args[0])).open()) {
+                take(loader, 64);
+                System.out.println(assertThrows(UncheckedIOException.class, loader::next).getMessage());
+                makeRoom();
+                System.out.println(assertThrows(IllegalStateException.class, loader::next).getMessage());
+                System.out.println(loader.state().position() + " " + loader.state().chain());
+            }
+        }
+    }
+
+    /** Nor is a batch passed over whose failure the ledger would not have. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aFailedBatchThatCannotBeWrittenFailsTheLoader() throws Exception {
+        List<String> lines = runWithoutRoom(TrainerWithABadBatch.class);
+        String error = "the ledger cannot be written: File too large";
+        LedgerAudit audit = LedgerAudit.of(folder, Optional.empty());
+        assertEquals(List.of(error, "the loader has failed: " + error, "256 " + audit.chain()), lines);
         assertEquals(64, audit.steps());
     }
 
