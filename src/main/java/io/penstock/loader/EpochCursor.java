@@ -66,12 +66,12 @@ final class EpochCursor {
         prepare(batches, 0);
     }
 
-    /** Creates the run; the workers do not begin it yet. */
+    /** Creates the run; the workers do not begin it yet. If the ledger fails, the state stays what it was. */
     private void prepare(BatchSampler batches, long base) {
-        run = new PlannedRun(batches, base, Math.min(endEpoch, batches.endEpoch()),
-                Long.MAX_VALUE - base - parts.ring.size());
         parts.beginArrivals(batches);
         ledger = parts.ledger(batches, ledger);
+        run = new PlannedRun(batches, base, Math.min(endEpoch, batches.endEpoch()),
+                Long.MAX_VALUE - base - parts.ring.size());
         askedAt = NOT_MEASURED;
         nextBatch = 0;
         cutBatch = -1;

@@ -193,6 +193,41 @@ class LoaderLedgerTest {
         assertEquals(64, audit.steps());
     }
 
+    /** Takes a folder. Seeks until the ledger has no room for the start of a run. */
+    static final class Seeker {
+
+        private Seeker() {
+        }
+
+        public static void main(String[] args) throws Throwable {
+            try (DataLoader loader = loader(Path.of(args[0]), 0, 1).open()) {
+                long epoch = 0;
+                try {
+                    for (; epoch < 100; epoch++) {
+                        take(loader, 2);
+                        loader.seek(epoch + 1);
+                    }
+                } catch (UncheckedIOException e) {
+                    System.out.println(e.getMessage());
+                }
+                makeRoom();
+                System.out.println(assertThrows(IllegalStateException.class, loader::next).getMessage());
+                LoaderState state = loader.state();
+                System.out.println(state.epoch() - epoch + " " + state.position() + " " + state.chain());
+            }
+        }
+    }
+
+    /** The state is that after what was given, not as many batches behind where the loader was to go. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aSeekThatCannotBeWrittenLeavesTheState() throws Exception {
+        List<String> lines = runWithoutRoom(Seeker.class);
+        String error = "the ledger cannot be written: File too large";
+        assertEquals(List.of(error, "the loader has failed: " + error,
+                "0 8 " + LedgerAudit.of(folder, Optional.of(run())).chain()), lines);
+    }
+
     @Test
     void feedbackIsReplayedByRunsThatResumeWithOtherRanks() throws IOException {
         LoaderState before = null;
