@@ -44,7 +44,7 @@ record WithField(Dataset base, List<TensorSpec> fields, String name, FieldSource
 
     @Override
     public String fingerprint() {
-        return "with:" + name + "->" + fields.getLast() + "|" + base.fingerprint();
+        return "with:" + name + "->" + fields.getLast() + ":step=" + added.name() + "|" + base.fingerprint();
     }
 
     @Override

@@ -105,11 +105,12 @@ class WithFieldTest {
     }
 
     @Test
-    void theFingerprintNamesTheFieldAndItsGenerator() {
+    void theFingerprintNamesTheFieldItsGeneratorAndWhatKeysItsNumbers() {
         String fingerprint = levels(rows()).fingerprint();
         assertNotEquals(rows().fingerprint(), fingerprint);
-        assertEquals("with:levels->level: f64[]|" + rows().fingerprint(), fingerprint);
-        assertNotEquals(fingerprint, rows().with(LEVEL, "levels v2", (_, _, _) -> { }).fingerprint());
+        assertEquals("with:levels->level: f64[]:step=levels|" + rows().fingerprint(), fingerprint);
+        assertNotEquals(fingerprint, rows().with(LEVEL, "levels v2", "levels", (_, _, _) -> { }).fingerprint());
+        assertNotEquals(fingerprint, rows().with(LEVEL, "levels", "other numbers", (_, _, _) -> { }).fingerprint());
     }
 
     @Test
