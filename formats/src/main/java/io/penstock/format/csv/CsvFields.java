@@ -202,15 +202,15 @@ final class CsvFields {
 
     /** Tells whether the last field is a number; {@code number} then has it. */
     boolean isNumber(DecimalText number) {
-        return from < to && number.read(padded(), from, decimal) == to;
-    }
-
-    /** Has the bytes behind a copied field end a number. */
-    private byte[] padded() {
-        if (isCopied) {
-            bytes[to] = '\n';
+        if (from == to || !isCopied) {
+            return from < to && number.read(bytes, from, decimal) == to;
         }
-        return bytes;
+        // Behind a copied field a blank may be that was left out: another column may have the field as a text.
+        byte behind = bytes[to];
+        bytes[to] = '\n';
+        boolean isNumber = number.read(bytes, from, decimal) == to;
+        bytes[to] = behind;
+        return isNumber;
     }
 
     /** Returns infinity or NaN, if the last field is a word for it; otherwise 0. */

@@ -106,6 +106,18 @@ class TextTableTest {
         }
     }
 
+    /** A number ends before what follows it: for that a byte behind it is another one while it is read. */
+    @Test
+    void aColumnThatIsBothANumberAndATextKeepsTheText() throws IOException {
+        Path file = file("t.csv", "a,b\n\"5\" ,1\n\"6\"\t,2\n");
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withColumn("a", "text")
+                .withFeatures("x", Features.of("a", "b")))) {
+            assertEquals(List.of(5f, 1f), floats(table, 0, names(table).indexOf("x")));
+            assertEquals("5 ", text(table, 0, names(table).indexOf("a")));
+            assertEquals("6\t", text(table, 1, names(table).indexOf("a")));
+        }
+    }
+
     @Test
     void categoriesHaveTheNumbersInWhichTheyAppearAndKeepThemWhenRowsAreAppended() throws IOException {
         Path file = file("t.csv", "site,n\nb,1\na,2\nb,3\n,4\n");
