@@ -121,6 +121,10 @@ final class Dictionaries implements AutoCloseable {
         List<Lease> freed = new ArrayList<>();
         synchronized (this) {
             read.users = 1;
+            if (closed) {
+                read.isForgotten = true;
+                return read;
+            }
             Lease before = leases.put(chunk, read);
             bytes += read.bytes;
             if (before != null) {
