@@ -7,6 +7,7 @@ import io.penstock.loader.BadSamplePolicy.BadSample;
 import io.penstock.sampling.BatchPlan;
 import io.penstock.sampling.KeyedRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -17,8 +18,8 @@ import java.util.function.LongPredicate;
  * Finds substitutes for samples that cannot be read, as a pure function of seed, epoch, the bad sample and its
  * position: so every worker, rank and resumed run finds the same one. Remembers bad samples; thread-safe.
  *
- * <p>Once a batch has met one bad sample, all its samples are checked, so that many bad ones cost one extra pass, not
- * one each.
+ * <p>Once a batch has met a bad sample that was not known, all its samples are checked, so that many bad ones cost one
+ * extra pass, not one each. Of a batch whose bad samples are known from earlier epochs, only these are checked.
  */
 final class BadSamples {
 
@@ -38,6 +39,8 @@ final class BadSamples {
     /** Whether a skipped sample leaves no row: batches without padding need none. */
     private final boolean hasNoRow;
     private final ConcurrentHashMap<Long, String> met = new ConcurrentHashMap<>();
+    /** The samples of {@link #met}, ascending: to look for one makes no object. */
+    private volatile long[] known = {};
 
     BadSamples(BadSamplePolicy policy, long seed, long size, boolean isFromBatch, boolean isWithoutPadding) {
         this.policy = policy;
@@ -58,14 +61,35 @@ final class BadSamples {
      * @param refused samples that are bad though they can be read: the collator needs more
      */
     void repair(BatchPlan plan, SampleReader reader, Set<Long> refused) {
+        repair(plan, reader, refused, _ -> true);
+    }
+
+    /** Whether a plan has a sample that was bad before. */
+    boolean hasKnown(BatchPlan plan) {
+        long[] bad = known;
+        for (int row = 0; bad.length > 0 && row < plan.count(); row++) {
+            if (Arrays.binarySearch(bad, plan.sample(row)) >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Does what {@link #repair} does, if no other samples of the plan are bad than those that were bad before. */
+    void repairKnown(BatchPlan plan, SampleReader reader) {
+        long[] bad = known;
+        repair(plan, reader, Set.of(), sample -> Arrays.binarySearch(bad, sample) >= 0);
+    }
+
+    private void repair(BatchPlan plan, SampleReader reader, Set<Long> refused, LongPredicate maybeBad) {
         if (hasNoRow) {
-            remove(plan, reader, refused);
+            remove(plan, reader, refused, maybeBad);
             return;
         }
         for (int row = 0; row < plan.count(); row++) {
             long sample = plan.sample(row);
             long position = plan.position(row);
-            if (isGood(sample, position, reader, refused)) {
+            if (!maybeBad.test(sample) || isGood(sample, position, reader, refused)) {
                 continue;
             }
             long other = isFromBatch ? goodOneOf(plan, reader, refused)
@@ -81,10 +105,11 @@ final class BadSamples {
         }
     }
 
-    private void remove(BatchPlan plan, SampleReader reader, Set<Long> refused) {
+    private void remove(BatchPlan plan, SampleReader reader, Set<Long> refused, LongPredicate maybeBad) {
         int count = plan.count();
         for (int row = count - 1; row >= 0; row--) {
-            if (!isGood(plan.sample(row), plan.position(row), reader, refused)) {
+            long sample = plan.sample(row);
+            if (maybeBad.test(sample) && !isGood(sample, plan.position(row), reader, refused)) {
                 plan.remove(row);
             }
         }
@@ -137,9 +162,17 @@ final class BadSamples {
     void report(long sample, BadSampleException bad) {
         String reason = String.valueOf(bad.getMessage());
         if (met.size() < MAX_KEPT && met.putIfAbsent(sample, reason) == null) {
+            know(sample);
             LOG.log(System.Logger.Level.WARNING, "bad sample {0} {1}: {2}", Long.toString(sample),
                     policy == BadSamplePolicy.SKIP ? "skipped" : "replaced", reason);
         }
+    }
+
+    private synchronized void know(long sample) {
+        long[] more = Arrays.copyOf(known, known.length + 1);
+        more[known.length] = sample;
+        Arrays.sort(more);
+        known = more;
     }
 
     /** Returns the bad samples that were met so far, by index. */

@@ -154,14 +154,27 @@ final class CollatingMaker implements BatchMaker {
 
     private void collate(HostSlot slot) {
         random.epoch(slot.plan.epoch());
+        BatchPlan original = badSamples.hasKnown(slot.plan) ? copy(slot.plan) : null;
         try {
+            if (original != null) {
+                badSamples.repairKnown(slot.plan, reader);
+            }
             write(slot);
         } catch (BadSampleException bad) {
             if (!badSamples.areReplaced() || reader.isStopped()) {
                 throw bad;
             }
+            if (original != null) {
+                slot.plan.copyFrom(original);
+            }
             collateRepaired(slot);
         }
+    }
+
+    private static BatchPlan copy(BatchPlan plan) {
+        var copy = new BatchPlan(plan.count());
+        copy.copyFrom(plan);
+        return copy;
     }
 
     /** The bytes of all fields, one field behind the other, without what lies between them. */
@@ -192,8 +205,7 @@ final class CollatingMaker implements BatchMaker {
      * that follows a packed piece: then it alone finds that the sample is bad, and the plan is repaired anew.
      */
     private void collateRepaired(HostSlot slot) {
-        var original = new BatchPlan(slot.plan.count());
-        original.copyFrom(slot.plan);
+        BatchPlan original = copy(slot.plan);
         Set<Long> refused = new HashSet<>();
         while (true) {
             badSamples.repair(slot.plan, reader, refused);
