@@ -242,4 +242,9 @@ final class CudaDevice implements Device {
                     "CUDA calls need a platform thread, and this is a virtual one: " + Thread.currentThread());
         }
     }
+
+    @Override
+    public String toString() {
+        return name();
+    }
 }

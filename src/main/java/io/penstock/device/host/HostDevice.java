@@ -157,4 +157,9 @@ final class HostDevice implements Device {
                     "work accessed memory that it cannot reach: " + cause.getMessage(), cause);
         }
     }
+
+    @Override
+    public String toString() {
+        return name();
+    }
 }

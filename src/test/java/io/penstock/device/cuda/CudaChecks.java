@@ -122,6 +122,7 @@ public final class CudaChecks {
     static void everyStatusOfTheProbeHasItsReason() throws Throwable {
         try (Device device = Device.cuda(0)) {
             assertEquals("cuda:0", device.name());
+            assertEquals("cuda:0", device.toString());
         }
         unavailable(Reason.NO_SUCH_DEVICE, "cuda:0 is the only device", 1);
         CudaSimulator.setDevices(2);

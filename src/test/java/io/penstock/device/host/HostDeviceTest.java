@@ -34,6 +34,7 @@ class HostDeviceTest {
                 PinnedBuffer from = device.allocatePinned(100);
                 PinnedBuffer to = device.allocatePinned(100);
                 DeviceBuffer middle = device.allocate(200)) {
+            assertEquals("host", device.toString());
             for (int i = 0; i < 100; i++) {
                 from.segment().set(BYTE, i, (byte) (i + 1));
             }

@@ -34,6 +34,10 @@ public final class Penstock implements Runnable {
     /** By name, in the order of the help text. */
     static final Map<String, Class<?>> COMMANDS = commands();
 
+    /** Of java.logging, and of the JDK without it: what the engine logs is a line, as all else on standard error. */
+    private static final List<String> LOG_FORMATS = List.of("java.util.logging.SimpleFormatter.format",
+            "jdk.system.logger.format");
+
     private static final List<String> VERSION = List.of("-V", "--version");
 
     @Option(names = "--stacktrace", scope = ScopeType.INHERIT,
@@ -45,6 +49,7 @@ public final class Penstock implements Runnable {
 
     /** Runs a command and ends the process with its exit status. */
     public static void main(String[] args) {
+        LOG_FORMATS.forEach(name -> System.getProperties().putIfAbsent(name, "%4$s: %5$s%6$s%n"));
         Interruption interruption = Interruption.ofCurrentThread();
         int exitCode;
         try {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.testing.FormatJar;
 import io.penstock.testing.Modules;
+import java.awt.image.BufferedImage;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
+import javax.imageio.ImageIO;
 import org.example.format.TokProvider;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -90,6 +92,17 @@ class LauncherTest {
             assertEquals(0, run.exitCode(), locale + ": " + run.err());
             assertTrue(run.out().startsWith(text.toString()), run.out());
         }
+    }
+
+    @Test
+    void aWarningIsALine() throws Exception {
+        Path pictures = Files.createDirectories(elsewhere.resolve("pictures/cats"));
+        ImageIO.write(new BufferedImage(8, 8, BufferedImage.TYPE_INT_RGB), "png", pictures.resolve("0.png").toFile());
+        Files.writeString(pictures.resolve("1.png"), "no picture");
+        CommandRun run = launch(Map.of(), checkout.resolve("penstock"), "batches",
+                elsewhere.resolve("pictures").toString(), "--image", "8x8", "--batch", "2", "--bad-samples", "skip");
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.err().matches("WARNING: bad sample 1 skipped: [^\n]+\n"), run.err());
     }
 
     @Test
