@@ -616,6 +616,23 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
     }
 
     /**
+     * {@return the rows of a step, of all ranks together, with those that are surplus}
+     *
+     * @param number the batch's number in this run, from 0
+     */
+    public long rowsOf(long number) {
+        return (long) countOf(number) * shard.worldSize();
+    }
+
+    /**
+     * {@return whether the rows of a step are those of one rank behind those of another, as in batches by work, where
+     * ranks have different numbers of them; otherwise the ranks take turns, row by row}
+     */
+    public boolean isRankByRank() {
+        return false;
+    }
+
+    /**
      * {@return the positions of a batch, over all ranks, that are in its epoch}
      *
      * @param number the batch's number in this run, from 0

@@ -60,6 +60,35 @@ final class WorkBatches extends CountedBatches {
     }
 
     @Override
+    public long rowsOf(long number) {
+        long epoch = epochOf(number);
+        long first = (number - firstBatchOf(epoch)) * shard.worldSize();
+        long rows = 0;
+        for (int rank = 0; rank < shard.worldSize(); rank++) {
+            rows += epochs.of(epoch).samples(first + rank);
+        }
+        return rows;
+    }
+
+    @Override
+    public boolean isRankByRank() {
+        return true;
+    }
+
+    /** Behind the last batch, those from the start on come again. */
+    @Override
+    public void rows(long epoch, long place, int stride, long[] samples, long[] positions) {
+        Order order = order(epoch);
+        long origin = origin(epoch);
+        for (int i = 0; i < samples.length; i++) {
+            long at = place + (long) i * stride;
+            long again = at < size ? at : origin + (at - size) % (size - origin);
+            samples[i] = order.at(again);
+            positions[i] = at < size ? at : size + again;
+        }
+    }
+
+    @Override
     public long positionsOf(long number) {
         long after = positionAfter(number);
         return (after == 0 ? size : after) - positionOf(number);

@@ -205,7 +205,7 @@ public final class Ledger implements AutoCloseable {
      * @param plan the batch, with what was put in place of bad samples
      */
     public void delivered(BatchPlan plan) {
-        add(plan, batches.countOf(plan.number()), plan.valid());
+        add(plan, batches.countOf(plan.number()), batches.rowsOf(plan.number()), plan.valid());
     }
 
     /**
@@ -215,7 +215,8 @@ public final class Ledger implements AutoCloseable {
      * @param there how many samples exist from the batch's first position on, over all ranks
      */
     public void delivered(BatchPlan plan, long there) {
-        add(plan, batches.countOf(plan.number(), there), plan.valid());
+        int count = batches.countOf(plan.number(), there);
+        add(plan, count, ofAllRanks(count), plan.valid());
     }
 
     /**
@@ -248,17 +249,22 @@ public final class Ledger implements AutoCloseable {
         } catch (IllegalStateException _) {
             return;                                     // a sample above the budget: never part of a plan
         }
-        add(plan, isCut ? batches.countOf(number, there) : batches.countOf(number), FAILED);
+        int count = isCut ? batches.countOf(number, there) : batches.countOf(number);
+        add(plan, count, isCut ? ofAllRanks(count) : batches.rowsOf(number), FAILED);
+    }
+
+    private long ofAllRanks(int count) {
+        return (long) count * batches.shard().worldSize();
     }
 
     /** Adds a record, unless those that wait cannot be written. */
-    private void add(BatchPlan plan, int count, int valid) {
+    private void add(BatchPlan plan, int count, long rowsOfAll, int valid) {
         if (waiting.remaining() < (hasBytes ? 2 : 1) * RECORD_BYTES) {
             flush();
         }
         long place = batches.placeOf(plan.number());
         int at = waiting.position();
-        digests.extend(chain, plan.epoch(), place, (long) count * batches.shard().worldSize(), orderDigest);
+        digests.extend(chain, plan.epoch(), place, rowsOfAll, orderDigest);
         waiting.putLong(batches.positionOf(plan.number())).putLong(plan.epoch()).putLong(place)
                 .putInt(batches.isLastOfEpoch(plan.number()) ? count | LAST : count).putInt(valid)
                 .putLong(rows(plan)).putLong(0).put(chain);

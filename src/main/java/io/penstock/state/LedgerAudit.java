@@ -228,8 +228,9 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
                 problem(name + ": step " + step + " has place " + from + " of epoch " + ofEpoch + ", expected place "
                         + place + " of epoch " + epoch);
             }
-            long rows = (long) count * attempt.world();
-            digests.extend(chain, ofEpoch, from, rows, order);
+            int[] counts = counts(ranks, step, count);
+            long rows = extend(attempt, step, counts, order);
+            boolean isSum = rows == sum(counts, counts.length);
             for (int rank = 0; rank < ranks.size(); rank++) {
                 Attempt of = ranks.get(rank);
                 if (of == null) {
@@ -240,7 +241,7 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
                 if (step >= of.steps()) {
                     problem(what + ": not delivered");
                 } else if (its.epoch(of, step) != ofEpoch || its.place(of, step) != from
-                        || its.count(of, step) != count) {
+                        || its.count(of, step) != count && !isSum) {
                     problem(what + ": has " + its.count(of, step) + " rows from position " + its.position(of, step)
                             + " of epoch " + its.epoch(of, step) + ", rank 0 has " + count + " from position "
                             + file.position(attempt, step) + " of epoch " + ofEpoch);
@@ -248,10 +249,9 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
                     problem(what + ": its history differs from that of " + (rank == 0 ? "the steps before"
                             : "the other ranks"));
                 } else if (its.valid(of, step) == Ledger.FAILED) {
-                    problem(what + ": the batch could not be made; " + count + " rows from position "
+                    problem(what + ": the batch could not be made; " + counts[rank] + " rows from position "
                             + its.position(of, step) + " were not delivered");
-                } else if (batches != null && its.rows(of, step) != rows(batches, ofEpoch, from, count, rank,
-                        attempt.world())) {
+                } else if (batches != null && its.rows(of, step) != rows(batches, ofEpoch, from, counts, rank)) {
                     problem(what + ": has other samples than the order from position " + its.position(of, step)
                             + " on: bad samples were replaced, or the data or the order changed");
                 }
@@ -263,12 +263,48 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             epochEnded = file.isLast(attempt, step);
         }
 
-        private static long rows(BatchSampler batches, long epoch, long place, int count, int rank, int world) {
-            long[] samples = new long[count];
-            long[] positions = new long[count];
-            batches.rows(epoch, place + rank, world, samples, positions);
+        /** The rows of each rank in a step; of one that does not have it those of rank 0. */
+        private int[] counts(List<@Nullable Attempt> ranks, long step, int count) {
+            int[] counts = new int[ranks.size()];
+            for (int rank = 0; rank < counts.length; rank++) {
+                Attempt of = ranks.get(rank);
+                counts[rank] = of == null || step >= of.steps() ? count : files.get(rank).count(of, step);
+            }
+            return counts;
+        }
+
+        private static long sum(int[] counts, int ranks) {
+            long sum = 0;
+            for (int rank = 0; rank < ranks; rank++) {
+                sum += counts[rank];
+            }
+            return sum;
+        }
+
+        /** Extends the chain, and returns the rows of all ranks: as many on each, or their sum if rank 0 knew of it. */
+        private long extend(Attempt attempt, long step, int[] counts, long order) {
+            LedgerFile file = files.getFirst();
+            long rows = (long) counts[0] * counts.length;
+            long sum = sum(counts, counts.length);
+            if (sum != rows) {
+                byte[] bySum = chain.clone();
+                digests.extend(bySum, file.epoch(attempt, step), file.place(attempt, step), sum, order);
+                rows = file.hasChain(attempt, step, bySum) ? sum : rows;
+            }
+            digests.extend(chain, file.epoch(attempt, step), file.place(attempt, step), rows, order);
+            return rows;
+        }
+
+        private static long rows(BatchSampler batches, long epoch, long place, int[] counts, int rank) {
+            long[] samples = new long[counts[rank]];
+            long[] positions = new long[counts[rank]];
+            if (batches.isRankByRank()) {
+                batches.rows(epoch, place + sum(counts, rank), 1, samples, positions);
+            } else {
+                batches.rows(epoch, place + rank, counts.length, samples, positions);
+            }
             long rows = 0;
-            for (int i = 0; i < count; i++) {
+            for (int i = 0; i < samples.length; i++) {
                 rows = Ledger.addRow(rows, positions[i], samples[i]);
             }
             return rows;

@@ -15,6 +15,7 @@ import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.sampling.WorkBudget;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -29,6 +30,8 @@ import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class LedgerTest {
 
@@ -142,6 +145,35 @@ class LedgerTest {
         assertEquals(7, audit.takenBack());
         assertEquals(state.chain(), audit.chain());
         assertEquals(4, audit.runs());
+    }
+
+    /** By work, the ranks of a step have different numbers of rows, and those of one follow one another. */
+    @ParameterizedTest
+    @EnumSource(value = TailPolicy.class, names = "DROP", mode = EnumSource.Mode.EXCLUDE)
+    void ranksOfBatchesByWorkProveTheirRun(TailPolicy tail) throws IOException {
+        WorkBudget work = WorkBudget.of(4, 6, sample -> 1 + sample * sample % 89).over(3);
+        BatchSampler whole = BatchSampler.of(ORDER, work, new Shard(0, 1, tail)).withDataset("d");
+        LoaderState state = LoaderState.before(whole);
+        long steps = 0;
+        for (int world : new int[] {3, 1, 5, 4, 7}) {
+            BatchSampler batches = state.resume(BatchSampler.of(ORDER, work, new Shard(0, world, tail))
+                    .withDataset("d"));
+            int count = world == 7 ? (int) batches.batchesInEpoch(state.epoch()) + 4 : world == 1 ? 20 : 5;
+            LoaderState after = null;
+            for (int rank = 0; rank < world; rank++) {
+                LoaderState given = deliver(batches.ofRank(rank), count);
+                assertTrue(after == null || after.equals(given), "rank " + rank + " of " + world);
+                after = given;
+            }
+            state = after;
+            steps += count;
+        }
+        for (Optional<BatchSampler> run : List.of(Optional.<BatchSampler>empty(), Optional.of(whole))) {
+            LedgerAudit audit = LedgerAudit.of(folder, run);
+            assertEquals(List.of(), audit.problems());
+            assertEquals(steps, audit.steps());
+            assertEquals(state.chain(), audit.chain());
+        }
     }
 
     @Test
