@@ -152,7 +152,8 @@ public final class DataLoaderBuilder {
     /**
      * As {@link #stepTotals(LongUnaryOperator)}, of steps of several batches of each rank, whose gradients are
      * accumulated: the totals are those of all of them, in each. Steps are counted from the run's first batch; the last
-     * one of a run that ends within it has the totals of a whole one.
+     * one of a run that {@link #endEpoch(long)} ends within it has the totals of a whole one, and of a run that an edit
+     * ends there, those of the batches that it has.
      *
      * @param tokens the tokens of each sample; called by any thread
      * @param batches the batches of a rank in a step, at least 1

@@ -100,7 +100,8 @@ final class StepTotals {
         counted = -1;
         samples = 0;
         sum = 0;
-        for (long batch = first; batch < first + batchesOfStep; batch++) {
+        long end = batches.endEpoch();                  // an edit may end the run within a step
+        for (long batch = first; batch < first + batchesOfStep && batches.epochOf(batch, end) < end; batch++) {
             for (int rank = 0; rank < ranks.size(); rank++) {
                 ranks.get(rank).plan(batch, plan);
                 samples += plan.valid();

@@ -10,9 +10,11 @@ import io.penstock.collate.Ragged;
 import io.penstock.dataset.Documents;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.sampling.BatchSampler;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.sampling.TokenBudget;
 import io.penstock.sampling.WorkBudget;
 import io.penstock.sampling.WorkBudget.Limit;
 import io.penstock.state.LoaderState;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Batches of about the same work, and the totals of a step, through the loader. */
 class WorkBudgetLoaderTest {
@@ -176,6 +179,31 @@ class WorkBudgetLoaderTest {
             }
             assertTrue(most * 6 <= 1.1 * sum, most + " of " + sum);
         }
+    }
+
+    /** An edit ends the run within a step: there is no whole one. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theLastStepOfARunThatAnEditEndsHasTheTotalsOfItsBatches(boolean byBudget) {
+        BatchSampler batches = byBudget
+                ? BatchSampler.of(Sampler.sequential(DOCUMENTS), TokenBudget.padded(1000), documents::length,
+                        Shard.whole())
+                : BatchSampler.of(Sampler.sequential(DOCUMENTS), 10, Shard.whole());
+        LoaderState until = LoaderState.before(batches.withDataset(documents.fingerprint()))
+                .edit(batches.withDataset(documents.fingerprint())).untilStep(7).state();
+        DataLoaderBuilder builder = DataLoader.builder(documents).collator(Pad.toLongest(DType.I32, -1))
+                .shard(Shard.whole()).stepTotals(documents::length, 3).resume(until);
+        long rows = 0;
+        try (DataLoader loader = (byBudget ? builder.tokenBudget(TokenBudget.padded(1000), documents::length)
+                : builder.batchSize(10)).open()) {
+            for (int step = 0; loader.hasNext(); step++) {
+                try (Batch batch = loader.next()) {
+                    rows += batch.count();
+                    assertEquals(step == 6, total(batch, "global_samples") == batch.count(), "step " + step);
+                }
+            }
+        }
+        assertEquals(until.resume(batches.withDataset(documents.fingerprint())).sampler().epoch(0).size(), rows);
     }
 
     @Test
