@@ -122,11 +122,12 @@ public final class Filtered implements Dataset {
     /**
      * {@inheritDoc}
      *
-     * <p>This is one pass over the kept samples, on the first call. It skips bad samples; reading one fails later.
+     * <p>This is one pass over the kept samples, on the first call. It skips bad samples; reading one fails later. Of
+     * values that code generates, it is the greatest length before the filter.
      */
     @Override
     public long maxLength(int field) {
-        return base.fields().get(field).isVariable() ? maxLengths.of(field, () -> Lengths.longest(this, field))
+        return base.fields().get(field).isVariable() ? maxLengths.of(field, () -> Lengths.longest(this, field, base))
                 : base.maxLength(field);
     }
 

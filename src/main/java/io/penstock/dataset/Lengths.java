@@ -3,6 +3,7 @@ package io.penstock.dataset;
 
 import io.penstock.dataset.reading.SampleReader;
 import io.penstock.dataset.source.BadSampleException;
+import io.penstock.dataset.source.FieldSource;
 import io.penstock.io.ReadMode;
 import io.penstock.memory.TensorSpec;
 import java.util.Objects;
@@ -83,6 +84,23 @@ public final class Lengths implements LongUnaryOperator {
             }
         }
         return longest;
+    }
+
+    /**
+     * Returns the greatest length of a field in a part of a dataset: measured, but where code generates values, which
+     * may take the random numbers of a batch, that of the whole.
+     */
+    static long longest(Dataset part, int field, Dataset whole) {
+        return isGenerated(whole.source(field)) ? whole.maxLength(field) : longest(part, field);
+    }
+
+    private static boolean isGenerated(FieldSource source) {
+        return switch (source) {
+            case FieldSource.Generated generated -> generated.maxLength() > Generated.NO_LENGTH;
+            case FieldSource.Mapped mapped -> isGenerated(mapped.input());
+            case FieldSource.Joined joined -> joined.parts().stream().anyMatch(Lengths::isGenerated);
+            default -> false;
+        };
     }
 
     /**

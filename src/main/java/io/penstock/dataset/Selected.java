@@ -50,6 +50,11 @@ final class Selected implements Dataset {
     }
 
     @Override
+    public long maxLength(int field) {
+        return base.fields().get(field).isVariable() ? Lengths.longest(this, field, base) : base.maxLength(field);
+    }
+
+    @Override
     public String fingerprint() {
         return "selected:samples=" + samples.length + ":" + FilterFile.digest(samples) + "|" + base.fingerprint();
     }

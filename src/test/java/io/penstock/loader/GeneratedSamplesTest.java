@@ -198,6 +198,31 @@ class GeneratedSamplesTest {
         assertEquals(longest, batch.tensor("ids").dim(1));
     }
 
+    /** Their lengths cannot be measured: to draw them takes a position. */
+    @Test
+    void partsOfSamplesWhoseLengthsAreDrawnAreLoaded() {
+        Dataset ragged = ragged();
+        TensorSpec ids = ragged.fields().getFirst();
+        Dataset mapped = ragged.map("ids", ids, "same", (in, _, out) -> out.segment().copyFrom(in.segment()));
+        for (Dataset part : List.of(ragged.filter("some", sample -> sample.index() % 3 == 0), mapped.select(7, 3, 180),
+                ragged.concat(mapped).filter("most", sample -> sample.index() > 5), mapped.split(0.5, 1).train())) {
+            try (DataLoader loader = DataLoader.builder(part).collator(StackAndPad.fields()).shuffle(SEED).batchSize(9)
+                    .endEpoch(1).open()) {
+                long seen = 0;
+                while (loader.hasNext()) {
+                    try (Batch batch = loader.next()) {
+                        seen += batch.valid();
+                        for (int row = 0; row < batch.count(); row++) {
+                            assertEquals(batch.tensor("index").getLong(row) % 50,
+                                    batch.tensor("ids_lengths").getLong(row));
+                        }
+                    }
+                }
+                assertEquals(part.size(), seen);
+            }
+        }
+    }
+
     @Test
     void ofVaryingLengthsEachSampleIsGeneratedOnceABatchAlsoIfItHasOneField() {
         var made = new AtomicLong();
