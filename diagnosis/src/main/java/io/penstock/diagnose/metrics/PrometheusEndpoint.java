@@ -9,7 +9,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Supplier;
@@ -21,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * address. Metrics have no authentication, a status for other machines needs a token; nothing is encrypted: bind other
  * addresses only on a trusted network.
  *
- * <p>Needs the module {@code jdk.httpserver}. One daemon thread serves; a scrape reads totals and blocks no one.
+ * <p>Needs the module {@code jdk.httpserver}. Each request has a virtual thread, so a client that is slow holds up no
+ * other; one at a time reads totals, and blocks no one else.
  */
 public final class PrometheusEndpoint implements AutoCloseable {
 
@@ -36,7 +36,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
     private PrometheusEndpoint(Metrics metrics, @Nullable Supplier<RankStatus> status, String token,
             InetSocketAddress address) throws IOException {
         server = HttpServer.create(address, 0);
-        executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("penstock-metrics").factory());
+        executor = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("penstock-metrics-", 0).factory());
         server.setExecutor(executor);
         server.createContext("/", exchange -> answer(exchange, metrics, status, token));
         server.start();
@@ -73,7 +73,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
      * Serves a rank's status too, on the loopback address.
      *
      * @param metrics the metrics
-     * @param status for example {@code diagnosis::status}; called by the serving thread
+     * @param status for example {@code diagnosis::status}; called by one thread at a time
      * @param port the port, or 0 for any free one
      * @return the endpoint, which the caller closes
      * @throws IOException if the port is taken
@@ -87,7 +87,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
      * Serves a rank's status too, on another address, to those who send a token.
      *
      * @param metrics the metrics, which need no token
-     * @param status for example {@code diagnosis::status}; called by the serving thread
+     * @param status for example {@code diagnosis::status}; called by one thread at a time
      * @param address the address
      * @param token what {@code penstock watch --token-file} sends; at least 16 characters
      * @return the endpoint, which the caller closes
@@ -114,8 +114,12 @@ public final class PrometheusEndpoint implements AutoCloseable {
                 ("Bearer " + token).getBytes(StandardCharsets.UTF_8), sent.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static void answer(HttpExchange exchange, Metrics metrics, @Nullable Supplier<RankStatus> status,
-            String token) throws IOException {
+    private synchronized String text(Metrics metrics, @Nullable Supplier<RankStatus> status) {
+        return status == null ? PrometheusText.write(metrics) : status.get().toJson() + "\n";
+    }
+
+    private void answer(HttpExchange exchange, Metrics metrics, @Nullable Supplier<RankStatus> status, String token)
+            throws IOException {
         try (exchange) {
             String method = exchange.getRequestMethod();
             boolean isStatus = status != null && exchange.getRequestURI().getPath().equals(STATUS_PATH);
@@ -128,8 +132,7 @@ public final class PrometheusEndpoint implements AutoCloseable {
                 exchange.getResponseHeaders().set("Allow", "GET, HEAD");
                 exchange.sendResponseHeaders(405, -1);
             } else {
-                byte[] text = (isStatus ? Objects.requireNonNull(status).get().toJson() + "\n"
-                        : PrometheusText.write(metrics)).getBytes(StandardCharsets.UTF_8);
+                byte[] text = text(metrics, isStatus ? status : null).getBytes(StandardCharsets.UTF_8);
                 exchange.getResponseHeaders().set("Content-Type",
                         isStatus ? "application/json" : PrometheusText.CONTENT_TYPE);
                 boolean head = method.equals("HEAD");

@@ -35,7 +35,8 @@ public final class WatchPage implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
-        executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("penstock-page").factory());
+        // A thread for each request: a browser that connects and sends nothing holds up no other.
+        executor = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("penstock-page-", 0).factory());
         server.setExecutor(executor);
         server.createContext("/", this::answer);
         server.start();

@@ -22,6 +22,7 @@ import io.penstock.store.TokenStore;
 import io.penstock.telemetry.Marks;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -39,6 +40,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -107,6 +109,22 @@ class MetricsTest {
             assertThrows(IOException.class, () -> get(client, endpoint, "GET", "/metrics"));
         } finally {
             endpoint.close();
+        }
+    }
+
+    /** Such as a check of the port that sends part of a request and stays. */
+    @Test
+    @Timeout(60)
+    void aClientThatDoesNotEndItsRequestHoldsUpNoScrape() throws Exception {
+        try (PrometheusEndpoint endpoint = PrometheusEndpoint.open(metrics, 0);
+                Socket slow = new Socket(endpoint.address().getAddress(), endpoint.address().getPort());
+                HttpClient client = HttpClient.newHttpClient()) {
+            slow.getOutputStream().write('G');
+            for (int i = 0; i < 100; i++) {
+                assertEquals(200, get(client, endpoint, "GET", "/metrics").statusCode());
+            }
+            slow.getOutputStream().write("ET /metrics HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1));
+            assertEquals("HTTP/1.1 200", new String(slow.getInputStream().readNBytes(12), StandardCharsets.ISO_8859_1));
         }
     }
 

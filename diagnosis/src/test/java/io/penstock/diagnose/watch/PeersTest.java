@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -221,6 +222,21 @@ class PeersTest {
             }
             try (Peers peers = new Peers(List.of(place), token, 60_000)) {
                 assertEquals(List.of(STATUS), peers.ask().getFirst().statuses());
+            }
+        }
+    }
+
+    /** Such as a browser that connects ahead of its requests. */
+    @Test
+    @Timeout(60)
+    void aClientThatDoesNotEndItsRequestHoldsUpNoOther() throws Exception {
+        try (WatchPage page = WatchPage.open(0); HttpClient client = HttpClient.newHttpClient()) {
+            URI at = URI.create(page.address());
+            try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), at.getPort())) {
+                slow.getOutputStream().write('G');
+                for (int i = 0; i < 100; i++) {
+                    assertEquals("null", get(client, at.resolve("run.json")).body());
+                }
             }
         }
     }
