@@ -94,6 +94,23 @@ class LauncherTest {
         }
     }
 
+    /** A program of the user too: its files beyond ASCII, and what it prints. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aProgramHasUtf8WithoutALocale() throws Exception {
+        Path program = Files.writeString(elsewhere.resolve("Names.java"), """
+                void main() {
+                    IO.println(java.nio.file.Path.of("gr\u00fcn.bin").toAbsolutePath());
+                }
+                """);
+        for (String locale : List.of("C", "POSIX", "xx_XX.UTF-8")) {
+            CommandRun run = launch(Map.of("LC_ALL", locale), checkout.resolve("penstock"), "java",
+                    program.toString());
+            assertEquals(0, run.exitCode(), locale + ": " + run.err());
+            assertEquals(elsewhere.toRealPath().resolve("gr\u00fcn.bin") + "\n", run.out(), locale);
+        }
+    }
+
     @Test
     void aWarningIsALine() throws Exception {
         Path pictures = Files.createDirectories(elsewhere.resolve("pictures/cats"));
