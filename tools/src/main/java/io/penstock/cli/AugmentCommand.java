@@ -137,7 +137,7 @@ final class AugmentCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws IOException {
-            UsageException.requireFolder("--html", html);
+            UsageException.requireFile("--html", html);
             try (SampleSource source = samples.openPlain(names, storeOptions); Arena arena = Arena.ofConfined()) {
                 check(source.dataset());
                 Augment augment = samples.augmenting.pipeline().orElseGet(() -> AugmentText.parse(DEFAULT_STEPS));

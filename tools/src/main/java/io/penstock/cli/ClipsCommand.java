@@ -236,6 +236,7 @@ final class ClipsCommand implements Callable<Integer> {
         @Override
         public Integer call() throws IOException {
             UsageException.requireAtLeast(0, "--sample", sample);
+            UsageException.requireFile("--html", html);
             try (Store store = options.open(options.locate(name))) {
                 if (!(store instanceof RecordStore records)) {
                     throw new BadInputException(name + ": found no records, expected sound or video");

@@ -84,8 +84,9 @@ final class DiagnosisOptions {
     }
 
     void check() {
-        UsageException.requireFolder("--trace", trace);
-        UsageException.requireFolder("--baseline", baseline);
+        UsageException.requireOutputFolder("--report", folder);
+        UsageException.requireFile("--trace", trace);
+        UsageException.requireFile("--baseline", baseline);
         if (watch != null && isPort() && (Integer.parseInt(watch) < 1 || Integer.parseInt(watch) > MOST_PORT)) {
             throw new UsageException("--watch: found port " + watch + ", expected 1 to 65535");
         }

@@ -49,7 +49,8 @@ final class ReportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        UsageException.requireFolder("--html", html);
+        UsageException.requireFile("--html", html);
+        UsageException.requireOutputFolder("--output", folder);
         WatchCommand.requirePrice("--gpu-hour", gpuHour);
         Summary summary = runs.size() == 1 ? Summary.read(runs.getFirst()) : merged();
         if (folder != null) {

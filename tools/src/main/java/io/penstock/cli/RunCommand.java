@@ -76,6 +76,8 @@ final class RunCommand implements Callable<Integer> {
                         + " com.acme.Data#next");
             }
         }
+        UsageException.requireOutputFolder("--report", folder);
+        UsageException.requireFile("--baseline", baseline);
         Path written = folder.resolve(Summary.JSON_FILE);
         Files.deleteIfExists(written);
         Path jar = Files.createTempFile("penstock-agent", ".jar");

@@ -37,7 +37,7 @@ final class StateOption {
 
     void check() {
         if (file != null && !RemoteFiles.isRemote(file)) {
-            UsageException.requireFolder("--state", Path.of(file));
+            UsageException.requireFile("--state", Path.of(file));
         }
     }
 

@@ -107,8 +107,8 @@ final class StatsCommand implements Callable<Integer> {
         if (limit != null) {
             UsageException.requireAtLeast(1, "--limit", limit);
         }
-        UsageException.requireFolder("--save", save);
-        UsageException.requireFolder("--cost", cost);
+        UsageException.requireFile("--save", save);
+        UsageException.requireFile("--cost", cost);
         DataProfile baseline = baseline();
         try (SampleSource source = samples.open(names, storeOptions)) {
             if (cost != null) {

@@ -137,8 +137,8 @@ final class TuneCommand implements Callable<Integer> {
         if (stepMillis != null && !(stepMillis > 0 && stepMillis <= 1e6)) {
             throw new UsageException("--step-ms: found " + stepMillis + ", expected more than 0, up to 10^6");
         }
-        UsageException.requireFolder("--output", output);
-        UsageException.requireFolder("--svg", svg);
+        UsageException.requireFile("--output", output);
+        UsageException.requireFile("--svg", svg);
     }
 
     private DataLoaderBuilder builder(SampleSource source, BatchSampler batches, Device device) {

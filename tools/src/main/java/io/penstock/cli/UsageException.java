@@ -53,4 +53,26 @@ final class UsageException extends RuntimeException {
             throw new UsageException(option + ": there is no folder " + folder + "; create it first");
         }
     }
+
+    /** The same, or if there is a folder where the file is to be. */
+    static void requireFile(String option, @Nullable Path file) {
+        requireFolder(option, file);
+        if (file != null && Files.isDirectory(file)) {
+            throw new UsageException(option + ": " + file + " is a folder, expected a file");
+        }
+    }
+
+    /** Fails before the work starts if a folder is not there and cannot be made, or is not to be written to. */
+    static void requireOutputFolder(String option, @Nullable Path folder) {
+        Path there = folder == null ? null : folder.toAbsolutePath().normalize();
+        while (there != null && !Files.exists(there)) {
+            there = there.getParent();
+        }
+        if (there != null && !Files.isDirectory(there)) {
+            throw new UsageException(option + ": " + there + " is a file, expected a folder");
+        }
+        if (there != null && !Files.isWritable(there)) {
+            throw new UsageException(option + ": no permission to write in the folder " + there);
+        }
+    }
 }

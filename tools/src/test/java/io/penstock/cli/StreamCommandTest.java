@@ -317,10 +317,11 @@ class StreamCommandTest {
 
     @Test
     void aReportThatCannotBeWrittenCostsNeitherTheFiguresNorTheState() throws IOException {
-        Path notAFolder = Files.writeString(folder.resolve("file"), "in the way");
+        Path taken = folder.resolve("run");
+        Files.createDirectories(taken.resolve("final_summary.json"));
         Path state = folder.resolve("state.json");
         CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--batch", 8, "--steps", 20, "--device",
-                "host", "--report", notAFolder.resolve("run"), "--state", state);
+                "host", "--report", taken, "--state", state);
         assertEquals(ExitCode.FAILURE, run.exitCode(), run.err());
         assertEquals(1, run.err().lines().count(), run.err());
         assertTrue(run.out().contains("tokens/s") && run.out().contains("steps    20 steps"), run.out());
@@ -328,9 +329,32 @@ class StreamCommandTest {
         assertEquals(1, LoaderState.read(state).epoch());
 
         CommandRun json = CommandRun.of("stream", store, "--window", WINDOW, "--batch", 8, "--steps", 20, "--device",
-                "host", "--report", notAFolder.resolve("run"), "--json");
+                "host", "--report", taken, "--json");
         assertEquals(ExitCode.FAILURE, json.exitCode(), json.err());
         assertEquals(20L, json.json().get("steps"));
+    }
+
+    /** A report that cannot be written is refused before the steps, not when they are done. */
+    @Test
+    void anOutputThatCannotBeWrittenIsNamedBeforeTheRun() throws IOException {
+        Path file = Files.writeString(folder.resolve("settings.json"), "{}");
+        for (List<Object> output : List.<List<Object>>of(List.of("--report", file),
+                List.of("--report", file.resolve("run")))) {
+            assertRefused(output, output.getFirst() + ": " + file + " is a file, expected a folder");
+        }
+        Path other = Files.createDirectories(folder.resolve("a-folder"));
+        for (String option : List.of("--trace", "--state", "--baseline")) {
+            assertRefused(List.of(option, other), option + ": " + other + " is a folder, expected a file");
+        }
+        assertEquals("{}", Files.readString(file));
+    }
+
+    private void assertRefused(List<Object> output, String why) {
+        CommandRun run = CommandRun.of("stream", store, "--window", WINDOW, "--steps", 20, "--device", "host",
+                output.get(0), output.get(1));
+        assertEquals(ExitCode.WRONG_USAGE, run.exitCode(), run.out());
+        assertEquals("", run.out());
+        assertTrue(run.err().contains(why), run.err());
     }
 
     @Test
