@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.Diagnostic;
@@ -38,6 +40,8 @@ class ExamplesTest {
 
     private static final ClassLoader LOADER = ExamplesTest.class.getClassLoader();
     private static final String IMPORTS = imports();
+    private static final Pattern NAMED = Pattern.compile("The snippets of this page import `[^:]*?\\.\\n\\n");
+    private static final Pattern NAME = Pattern.compile("`([\\w.]+(?:\\.\\*)?)`");
 
     @Test
     void examplesOfTheDocumentsCompile() throws IOException {
@@ -47,6 +51,24 @@ class ExamplesTest {
         }
         assertTrue(blocks.size() > 20, "only " + blocks.size() + " examples found");
         assertEquals("", String.join("\n", faults(blocks)));
+    }
+
+    /** Whoever copies a snippet of such a page imports what the page says, and needs no more. */
+    @Test
+    void pagesThatNameThePackagesOfTheirSnippetsNameAll() throws IOException {
+        int pages = 0;
+        List<String> faults = new ArrayList<>();
+        for (Path file : MarkdownTest.files()) {
+            Matcher named = NAMED.matcher(Files.readString(file));
+            if (named.find()) {
+                String imports = NAME.matcher(named.group()).results().map(name -> "import " + name.group(1) + "; ")
+                        .collect(Collectors.joining("", "import module java.base; ", ""));
+                faults.addAll(faults(CodeBlock.ofMarkdown(file), imports));
+                pages++;
+            }
+        }
+        assertTrue(pages >= 4, "only " + pages + " pages found");
+        assertEquals("", String.join("\n", faults));
     }
 
     /** Java that is only indented would not be compiled. */
@@ -85,12 +107,16 @@ class ExamplesTest {
     }
 
     private static List<String> faults(List<CodeBlock> blocks) {
+        return faults(blocks, IMPORTS);
+    }
+
+    private static List<String> faults(List<CodeBlock> blocks, String imports) {
         Map<String, CodeBlock> byName = new LinkedHashMap<>();
         List<JavaFileObject> sources = new ArrayList<>();
         for (CodeBlock block : blocks) {
             String name = "Example" + sources.size();
             byName.put(name, block);
-            sources.add(new Source(name, source(name, block)));
+            sources.add(new Source(name, source(name, block, imports)));
         }
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
@@ -111,11 +137,11 @@ class ExamplesTest {
     }
 
     /** The class around an example, whose lines keep their numbers: what is added stands on the same lines. */
-    private static String source(String name, CodeBlock block) {
+    private static String source(String name, CodeBlock block, String imports) {
         if (block.code().getFirst().startsWith("package ")) {
             return String.join("\n", block.code());
         }
-        StringBuilder text = new StringBuilder("package io.penstock.docs; ").append(IMPORTS);
+        StringBuilder text = new StringBuilder("package io.penstock.docs; ").append(imports);
         boolean isClassOpen = false;
         boolean isBodyOpen = false;
         boolean isMember = false;
