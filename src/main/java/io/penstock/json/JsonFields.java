@@ -3,8 +3,10 @@ package io.penstock.json;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class JsonFields {
 
     private final Map<String, @Nullable Object> fields;
-    private final List<String> known = new ArrayList<>();
+    private final Set<String> known = new LinkedHashSet<>();
     private final String what;
     private final String path;
 

@@ -138,6 +138,15 @@ record ColumnType(Kind kind, long buckets, TimeUnit unit) {
         return kind == Kind.TEXT ? Column.text(name, "") : Column.numbers(name, kind.dtype);
     }
 
+    /** Returns what a field of this type is, in the words by which a column is declared. */
+    String expected() {
+        return switch (kind) {
+            case TIMESTAMP -> arrowName();
+            case TEXT, SKIP, CATEGORY, HASH -> "text in UTF-8";
+            default -> kind.toString().toLowerCase(Locale.ROOT);
+        };
+    }
+
     /** Returns Arrow's name of the type. */
     String arrowName() {
         return switch (kind) {

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -82,6 +83,19 @@ final class CsvFields {
         to = endOfField(text, at);
         isCopied = false;
         return to;
+    }
+
+    /** Returns the fields of the row that a text begins with, which has room for {@link RowReader#PADDING_BYTES}. */
+    List<String> texts(byte[] text, int end) {
+        List<String> texts = new ArrayList<>();
+        int stop = -1;
+        do {
+            stop = read(text, stop + 1, end);
+            if (stop >= 0) {
+                texts.add(new String(bytes, from, to - from, StandardCharsets.UTF_8));
+            }
+        } while (stop >= 0 && stop < end && text[stop] == delimiter);
+        return texts;
     }
 
     /** Returns the first delimiter or end of a line from a byte on; there is one. */

@@ -5,6 +5,7 @@ import io.penstock.error.MalformedStoreException;
 import io.penstock.format.Fingerprint;
 import io.penstock.format.MissingValue;
 import io.penstock.format.csv.RowLayout.Cell;
+import io.penstock.format.csv.RowLayout.Target;
 import io.penstock.format.table.ColumnBlock;
 import io.penstock.format.table.DecodedOnce;
 import io.penstock.format.table.OpenFiles;
@@ -40,6 +41,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -352,6 +354,7 @@ public final class TextTable implements RecordStore {
         return layout.categories.size() == 1 ? layout.categories.values().iterator().next() : List.of();
     }
 
+    /** Whether the row has a value, which may be one that is not of the column's type: reading that fails. */
     @Override
     public boolean isPresent(long record, int column) {
         int block = blockOf(record);
@@ -359,7 +362,7 @@ public final class TextTable implements RecordStore {
         if (column >= cells.length) {
             return partitions.isPresent(partOfBlock[block], column - cells.length);
         }
-        return cells[column].stateBefore() < 0 || state(block, record, cells[column]) == ColumnBlock.PRESENT;
+        return cells[column].stateBefore() < 0 || state(block, record, cells[column]) != ColumnBlock.NULL;
     }
 
     private byte state(int block, long record, Cell cell) {
@@ -439,17 +442,40 @@ public final class TextTable implements RecordStore {
         if (state == ColumnBlock.NULL) {
             return RowBlocks.malformed(part.text, line, "column '" + name + "' has no value", MissingValue.EXPECTED);
         }
-        String expected = columns.get(column).kind() == Column.Kind.TEXT ? "text in UTF-8" : storedTypes.get(column);
+        List<Target> targets = layout.targets.values().stream().flatMap(List::stream)
+                .filter(target -> target.stateBefore() == cells[column].stateBefore()).toList();
+        String expected = targets.isEmpty() ? "text in UTF-8" : targets.getFirst().type().expected();
         if (kind == Kind.JSON_LINES) {
             return RowBlocks.malformed(part.text, line, problem(part, own, start), isWholeLines() ? "a JSON object"
                     : "a JSON object with a value of " + expected + " as '" + name + "'");
         }
-        return RowBlocks.malformed(part.text, line, "column '" + name + "' has another value", expected);
+        return RowBlocks.malformed(part.text, line, "column '" + name + "' has " + values(part, own, start, targets),
+                expected);
+    }
+
+    /** Returns the fields that a value is made of, shortened. */
+    private String values(Part part, int block, long start, List<Target> targets) {
+        byte[] rest = rest(part, block, start, RowReader.PADDING_BYTES);
+        int length = rest.length - RowReader.PADDING_BYTES;
+        rest[length] = '\n';
+        List<String> texts = new CsvFields(options, part.index.delimiter()).texts(rest, length);
+        Set<String> names = targets.stream().map(Target::column).collect(Collectors.toSet());
+        String shown = IntStream.range(0, Math.min(texts.size(), part.index.names().size()))
+                .filter(c -> names.contains(part.index.names().get(c)))
+                .mapToObj(c -> Json.shown(texts.get(c).replaceAll("\\p{Cntrl}", " ")))
+                .collect(Collectors.joining(", "));
+        return (targets.size() == 1 ? "the value " : "the values ") + shown;
+    }
+
+    private static byte[] rest(Part part, int block, long start, int padding) {
+        int length = (int) (part.index.offsets()[block + 1] - start);
+        byte[] rest = new byte[length + padding];
+        part.text.read(start, rest, length);
+        return rest;
     }
 
     private static String problem(Part part, int block, long start) {
-        byte[] rest = new byte[(int) (part.index.offsets()[block + 1] - start)];
-        part.text.read(start, rest, rest.length);
+        byte[] rest = rest(part, block, start, 0);
         String problem = JsonLineDecoder.problem(Arrays.copyOf(rest, LineFeeds.first(rest, 0, rest.length)));
         return problem.isEmpty() ? "found another value" : problem;
     }

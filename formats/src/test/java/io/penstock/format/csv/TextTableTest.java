@@ -147,8 +147,10 @@ class TextTableTest {
                 .withColumn("k", new Declared("category", Optional.of(-1.0))))) {
             try (TextTable table = TextTable.open(file, options)) {
                 assertEquals(List.of("a"), table.categories("k"));
-                assertFalse(table.isPresent(1, 0));
-                assertThrows(MalformedStoreException.class, () -> table.locate(1, 0, new Span()));
+                MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                        () -> table.locate(1, 0, new Span()));
+                assertEquals(file + ": line 3: column 'k' has the value '\uFFFD', expected text in UTF-8",
+                        bad.getMessage());
             }
         }
     }
@@ -249,11 +251,15 @@ class TextTableTest {
             Span span = new Span();
             for (long row = 0; row < table.size(); row++) {
                 for (int c = 0; c < table.columns().size(); c++) {
-                    if (table.isPresent(row, c)) {
+                    if (!table.isPresent(row, c)) {
+                        all.append("null");
+                        continue;
+                    }
+                    try {
                         table.locate(row, c, span);
                         all.append(Arrays.toString(span.slice().toArray(ValueLayout.JAVA_BYTE)));
-                    } else {
-                        all.append("null");
+                    } catch (MalformedStoreException _) {
+                        all.append("bad");
                     }
                 }
                 all.append('\n');
@@ -268,11 +274,14 @@ class TextTableTest {
             Path file = file("t.csv", "t,x\n2024-01-01 00:00:00.123456789,1\n" + far + ",2\n2024-01-02,3\n");
             try (TextTable table = TextTable.open(file, TableOptions.DEFAULT)) {
                 assertEquals(List.of(1L, 2L, 3L), integers(table, 1));
-                assertEquals(Arrays.asList(1_704_067_200_123_456_789L, null, 1_704_153_600_000_000_000L),
-                        integers(table, 0));
+                Span span = new Span();
+                table.locate(0, 0, span);
+                assertEquals(1_704_067_200_123_456_789L, span.segment().get(LittleEndian.I64, span.byteOffset()));
+                table.locate(2, 0, span);
+                assertEquals(1_704_153_600_000_000_000L, span.segment().get(LittleEndian.I64, span.byteOffset()));
                 MalformedStoreException bad = assertThrows(MalformedStoreException.class,
                         () -> table.locate(1, 0, new Span()));
-                assertEquals(file + ": line 3: column 't' has another value, expected timestamp[ns]",
+                assertEquals(file + ": line 3: column 't' has the value '" + far + "', expected timestamp[ns]",
                         bad.getMessage());
             }
         }
@@ -328,8 +337,14 @@ class TextTableTest {
             assertEquals(300, integer(table, 2, 0));
             MalformedStoreException bad = assertThrows(MalformedStoreException.class,
                     () -> table.locate(1, 0, new Span()));
-            assertEquals(file + ": line 3: column 'a' has another value, expected int32", bad.getMessage());
+            assertEquals(file + ": line 3: column 'a' has the value 'two lines', expected i32", bad.getMessage());
             assertEquals("y", text(table, 1, 1));
+            assertEquals(3, RecordFields.of(table).and("a").complete().size(), "it is not missing");
+        }
+        try (TextTable table = TextTable.open(file, TableOptions.DEFAULT.withFeatures("x", Features.of("b", "a")))) {
+            MalformedStoreException bad = assertThrows(MalformedStoreException.class,
+                    () -> table.locate(1, 0, new Span()));
+            assertEquals(file + ": line 3: column 'x' has the values 'two lines', 'y', expected f32", bad.getMessage());
         }
         try (TextTable table = TextTable.open(file("h.csv", "a\n1\n\nNA\n"), TableOptions.DEFAULT)) {
             MalformedStoreException bad = assertThrows(MalformedStoreException.class,
@@ -594,6 +609,9 @@ class TextTableTest {
             MalformedStoreException bad = assertThrows(MalformedStoreException.class, () -> Store.open(file), wrong);
             assertTrue(bad.getMessage().contains("t.csv.table.json"), bad.getMessage());
         }
+        file("t.csv.table.json", "{\"columns\": {\"a\": {\"typ\": \"f32\"}}}");
+        MalformedStoreException bad = assertThrows(MalformedStoreException.class, () -> Store.open(file));
+        assertTrue(bad.getMessage().endsWith("found 'typ', expected type, missing"), bad.getMessage());
     }
 
     /** A mapping per file would be more than the OS gives to 100,000 files. */
