@@ -27,7 +27,7 @@ public final class JsonLine {
         try {
             value = Json.parse(bytes, from, end);
         } catch (JsonException e) {
-            throw new IllegalArgumentException("at byte " + e.offset() + " of the line: found " + e.found()
+            throw new IllegalArgumentException("not JSON: at byte " + e.offset() + " of the line: found " + e.found()
                     + ", expected " + e.expected(), e);
         }
         if (!(value instanceof Map<?, ?> object)) {

@@ -13,6 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -25,6 +27,9 @@ final class ChatOptions {
     static final String TEMPLATE = "A model's folder, its tokenizer_config.json or chat_template.jinja, a file with a"
             + " template, or the name of a common one: alpaca, chatml, gemma, llama2, llama3, mistral, phi3, vicuna,"
             + " zephyr.";
+
+    private static final Pattern COMMENT = Pattern.compile("\\{#.*?#\\}", Pattern.DOTALL);
+    private static final Pattern WORD = Pattern.compile("<\\|?[a-z_]+\\|?>");
 
     @Option(names = "--template", paramLabel = "TEMPLATE", description = TEMPLATE)
     private @Nullable String template;
@@ -98,6 +103,16 @@ final class ChatOptions {
         ChatTokenizer unbounded = chats;
         return UsageException.valid("--max-length: ", () -> unbounded.maxTokens(
                 (int) Math.min(maxLength, Integer.MAX_VALUE), truncate));
+    }
+
+    /** Words such as {@code <|im_end|>} that a common template writes, and that are no special tokens. */
+    List<String> ordinaryWords(Tokenizer tokenizer) throws IOException {
+        if (template == null || Files.exists(Path.of(template))) {
+            return List.of();
+        }
+        String text = COMMENT.matcher(open(template).source()).replaceAll("");
+        return WORD.matcher(text).results().map(MatchResult::group).distinct()
+                .filter(word -> !tokenizer.specialTokens().containsKey(word)).toList();
     }
 
     private static ChatTokenizer withMedia(ChatTokenizer chats, String type, String text) {

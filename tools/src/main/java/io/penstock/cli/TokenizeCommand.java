@@ -3,6 +3,7 @@ package io.penstock.cli;
 
 import io.penstock.chat.AnswerTokenizer;
 import io.penstock.chat.ChatTokenizer;
+import io.penstock.error.MalformedStoreException;
 import io.penstock.io.DecodeLimit;
 import io.penstock.json.Json;
 import io.penstock.remote.RemoteFiles;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -44,6 +46,10 @@ import picocli.CommandLine.Parameters;
             "", "On several machines: each runs the same command with its own --shard and writes a part,"
                 + " STORE-00003-of-00016. Then 'penstock manifest STORE-*.idx -o STORE' makes the parts one store."})
 final class TokenizeCommand implements Callable<Integer> {
+
+    /** What the error of a record without text says of one that looks like a conversation. */
+    private static final Pattern CONVERSATION = Pattern.compile("no field '[^']*', found \\[.*"
+            + "'(messages|conversations|prompt|chosen|instruction)'");
 
     @Mixin
     private Report report;
@@ -153,12 +159,21 @@ final class TokenizeCommand implements Callable<Integer> {
         if (chat) {
             ChatTokenizer conversations = chats.open(encoder, maxLength);
             job.lines(preferences ? AnswerTokenizer.of(conversations) : conversations);
+            List<String> ordinary = chats.ordinaryWords(encoder);
+            if (!ordinary.isEmpty()) {
+                report.note("the vocabulary " + encoder.name() + " has no special token "
+                        + String.join(", ", ordinary) + " of the template: ordinary text stands for it");
+            }
         }
         TokenizeSummary summary;
         try (ProgressBar bar = report.progressBar("tokenize", "B")) {
             summary = job.progress(bar::update)
                     .checksumProgress((done, total) -> bar.update("checksum", done, total)).run();
             target.publish(bar);
+        } catch (MalformedStoreException e) {
+            String message = String.valueOf(e.getMessage());
+            throw !chat && CONVERSATION.matcher(message).find() ? new BadInputException(message
+                    + "; for conversations: --chat --template TEMPLATE", e) : e;
         }
         String store = target.shown(summary.store());
         report.print(report.isJson() ? fields(summary, store) : text(summary, store));
@@ -184,8 +199,9 @@ final class TokenizeCommand implements Callable<Integer> {
                         + " skipped; --follow-links follows them)",
                 (summary.filteredDocuments() == 0 ? "" : ", without "
                         + NumberText.count(summary.filteredDocuments(), "document") + " filtered by length")
-                        + (summary.leftOut() == 0 ? "" : ", without " + NumberText.count(summary.leftOut(), "line")
-                        + " left out (too long, or nothing to train on)"),
+                        + (summary.leftOut() == 0 ? "" : "; " + NumberText.count(summary.leftOut(), "line")
+                        + (summary.leftOut() == 1 ? " was" : " were")
+                        + " left out: too long, or nothing to train on"),
                 "tokenized", summary.nanos() / 1e9, NumberText.of(summary.tokensPerSecond(), "tokens/s"),
                 NumberText.of(summary.textBytesPerSecond(), "B/s"));
     }

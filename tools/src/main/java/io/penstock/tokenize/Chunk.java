@@ -3,6 +3,7 @@ package io.penstock.tokenize;
 
 import io.penstock.error.MalformedStoreException;
 import io.penstock.json.FieldScanner;
+import io.penstock.json.JsonException;
 import io.penstock.json.JsonLine;
 import io.penstock.text.LineFeeds;
 import io.penstock.text.Utf8;
@@ -121,7 +122,8 @@ final class Chunk {
                 try {
                     sink.accept(bytes, start, end);
                 } catch (IllegalArgumentException e) {
-                    throw bad(line, String.valueOf(e.getMessage()));
+                    boolean isNoJson = e instanceof JsonException json && json.offset() >= 0;
+                    throw bad(line, (isNoJson ? "not JSON: " : "") + e.getMessage());
                 }
             }
             start = end + 1;

@@ -278,5 +278,29 @@ class ChatTokenizeCommandTest {
                 folder.resolve("x"));
         assertEquals(3, text.exitCode());
         assertTrue(text.err().contains("found a text, expected JSON lines"), text.err());
+        Files.writeString(folder.resolve("prose.jsonl"), "not a record\n");
+        CommandRun prose = run("tokenize", "--chat", folder.resolve("prose.jsonl"), "--template", model, "-o",
+                folder.resolve("x"));
+        assertTrue(prose.err().contains("prose.jsonl: at line 1: not JSON: at offset 1: found 'o'"), prose.err());
+    }
+
+    @Test
+    void conversationsWithoutTheOptionAreSentToIt() {
+        CommandRun run = run("tokenize", chats, "-o", folder.resolve("x"));
+        assertEquals(3, run.exitCode());
+        assertTrue(run.err().contains("no field 'text', found ['messages']; for conversations: --chat --template"
+                + " TEMPLATE"), run.err());
+    }
+
+    @Test
+    void wordsOfATemplateThatAreNoSpecialTokensAreNamed() {
+        CommandRun run = run("tokenize", "--chat", chats, "--template", "chatml", "-o", folder.resolve("a"));
+        assertEquals(0, run.exitCode(), run.err());
+        assertEquals("penstock: the vocabulary gpt2 has no special token <|im_start|>, <|im_end|> of the template:"
+                + " ordinary text stands for it\n", run.err());
+        assertTrue(run.out().contains("; 30 lines were left out: too long, or nothing to train on\n"), run.out());
+        CommandRun known = run("tokenize", "--chat", chats, "--template", "chatml", "--vocabulary", TOKENIZER, "-o",
+                folder.resolve("b"));
+        assertEquals("", known.err());
     }
 }

@@ -133,8 +133,8 @@ class CorpusTest {
         "{\"text\": 5}          | at line 1: field 'text': found 5, expected a string",
         "{\"text\": null}       | at line 1: field 'text': found null, expected a string",
         "{\"body\": 1, \"n\": 2} | at line 1: no field 'text', found ['body', 'n']",
-        "{\"text\": \"a\"} x    | at line 1: at byte 14 of the line: found 'x', expected the end",
-        "{\"text\": \"\\ud800\"} | at line 1: at byte 10 of the line:"})
+        "{\"text\": \"a\"} x    | at line 1: not JSON: at byte 14 of the line: found 'x', expected the end",
+        "{\"text\": \"\\ud800\"} | at line 1: not JSON: at byte 10 of the line:"})
     void saysWhatIsWrongWithALine(String line, String problem) throws IOException {
         Path file = write("a.jsonl", line + "\n");
         Exception e = assertThrows(MalformedStoreException.class, () -> texts(file, 1 << 18));
@@ -149,7 +149,7 @@ class CorpusTest {
         assertTrue(e.getMessage().startsWith(file + ": at line 1: no field"), e.getMessage());
         Files.write(file, new byte[] {'\n', '"', (byte) 0xE4, '"', '\n'});
         e = assertThrows(MalformedStoreException.class, () -> texts(file, 1 << 18));
-        assertTrue(e.getMessage().startsWith(file + ": at line 2: at byte 1 of the line: "), e.getMessage());
+        assertTrue(e.getMessage().startsWith(file + ": at line 2: not JSON: at byte 1 of the line: "), e.getMessage());
     }
 
     @Test
