@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import io.penstock.decode.Decoder;
 import io.penstock.error.CodecException;
+import io.penstock.error.LibraryException;
 import io.penstock.internal.Scratch;
 import io.penstock.media.ffmpeg.SoundReader;
 import io.penstock.media.sound.Resample;
@@ -232,6 +233,9 @@ public final class SoundDecoder implements Decoder {
                 } else {
                     try (SoundReader reader = SoundReader.open(file)) {
                         values = read(reader);
+                    } catch (LibraryException e) {
+                        throw new LibraryException("found no uncompressed WAV or AIFF, nor FLAC of up to 24 bits, which"
+                                + " need no library; " + e.getMessage(), e);
                     }
                 }
                 storedBytes = size;
