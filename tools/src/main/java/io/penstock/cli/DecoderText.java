@@ -51,7 +51,8 @@ final class DecoderText {
         if (text.equals("bytes")) {
             return Decoder.bytes();
         }
-        throw new IllegalArgumentException("unknown decoder '" + text + "', expected " + FORMS);
+        throw new IllegalArgumentException("unknown decoder '" + text + "', expected " + FORMS
+                + "; a SHAPE is such as 224x224x3");
     }
 
     /** Reads {@code 3x*x4}; {@code *} is a dimension that varies, and an empty text is a scalar. */

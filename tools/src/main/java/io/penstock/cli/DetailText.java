@@ -32,7 +32,7 @@ final class DetailText {
 
     private static void append(StringBuilder text, int depth, String name, @Nullable Object value, long items) {
         text.repeat(INDENT, depth).append(name).append(':');
-        String line = inLine(value, items);
+        String line = value instanceof Map<?, ?> map && !map.isEmpty() ? null : inLine(value, items);
         if (line != null) {
             text.append(' ').append(line).append('\n');
             return;

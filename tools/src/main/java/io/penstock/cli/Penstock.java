@@ -27,7 +27,8 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        footer = {"", "Exit status: 0 success; 1 failure, also if standard output cannot be written; 2 wrong usage;"
+        footer = {"", "'penstock java FILE.java' runs a program of your own with Penstock on its class path.",
+            "", "Exit status: 0 success; 1 failure, also if standard output cannot be written; 2 wrong usage;"
                 + " 3 bad input; 130 interrupted; 141 standard output is a pipe that its reader closed."})
 public final class Penstock implements Runnable {
 
@@ -106,6 +107,9 @@ public final class Penstock implements Runnable {
             line.addSubcommand(COMMANDS.get(named));
         } else if (args.length != 1 || !VERSION.contains(args[0])) {
             COMMANDS.values().forEach(line::addSubcommand);
+        }
+        if (named.equals("help")) {
+            line.addSubcommand(new CommandLine.HelpCommand());
         }
         HelpGroups.install(line);
         line.registerConverter(Packing.Method.class, new Choice<>(List.of(Packing.Method.values())))

@@ -48,11 +48,20 @@ final class StateCommand implements Callable<Integer> {
 
     /** The state in a file, or in the folder of a checkpoint. */
     static LoaderState read(String file, RemoteOptions remote) throws IOException {
-        return isCheckpoint(file) ? Checkpoint.load(Path.of(file)).state() : LoaderState.read(remote.locate(file));
+        Path checkpoint = checkpoint(file);
+        return checkpoint != null ? Checkpoint.load(checkpoint).state() : LoaderState.read(remote.locate(file));
     }
 
-    private static boolean isCheckpoint(String file) {
-        return !RemoteFiles.isRemote(file) && Files.isDirectory(Path.of(file));
+    /** The folder of a checkpoint, which is named by itself or by the file in it; null if this names none. */
+    private static @Nullable Path checkpoint(String file) {
+        if (RemoteFiles.isRemote(file)) {
+            return null;
+        }
+        Path path = Path.of(file);
+        if (path.endsWith(Checkpoint.FILE_NAME) && Files.isRegularFile(path)) {
+            return path.toAbsolutePath().getParent();
+        }
+        return Files.isDirectory(path) ? path : null;
     }
 
     @Command(name = "show", description = "Prints a state.")
@@ -163,8 +172,8 @@ final class StateCommand implements Callable<Integer> {
         }
 
         private void write(LoaderState edited, RemoteOptions remote) throws IOException {
-            if (isCheckpoint(file)) {
-                Path folder = Path.of(file);
+            Path folder = checkpoint(file);
+            if (folder != null) {
                 Checkpoint.load(folder).replaceState(folder, edited);
                 return;
             }

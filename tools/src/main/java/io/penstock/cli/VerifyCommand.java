@@ -9,6 +9,7 @@ import io.penstock.text.NumberText;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -21,10 +22,13 @@ import picocli.CommandLine.Parameters;
         description = "Checks the structure and all checksums of stores.",
         footer = {"",
             "It checks the block checksums in FILE.crc32c (written by 'penstock checksum'), a SHA-256 in X.sha256,"
-                + " FILE.sha256 or SHA256SUMS, and the format's own checksums. It decodes compressed data. The exit"
-                + " status is 3 if anything is wrong. With --json it prints one object, or an array of objects for"
-                + " several paths."})
+                + " FILE.sha256 or SHA256SUMS, and the format's own checksums. It decodes compressed data, but no"
+                + " images, sound or video. The exit status is 3 if anything is wrong. With --json it prints one"
+                + " object, or an array of objects for several paths."})
 final class VerifyCommand implements Callable<Integer> {
+
+    /** Formats whose values are files, such as images, that a decoder of the loader reads. */
+    private static final Set<String> OF_FILES = Set.of("files", "webdataset");
 
     @Mixin
     private Report report;
@@ -65,6 +69,10 @@ final class VerifyCommand implements Callable<Integer> {
         for (CheckedFile file : result.files()) {
             text.append("  ").append(file.file()).append(": ").append(String.join(", ", file.checks()))
                     .append(file.hasChecksum() ? "" : " only (no checksums)").append('\n');
+        }
+        if (OF_FILES.contains(String.valueOf(result.kind())) && result.files().stream()
+                .anyMatch(file -> file.checks().contains("content"))) {
+            text.append("  content: all files were read; images, sound and video in them were not decoded\n");
         }
         for (Fault fault : result.faults()) {
             text.append("  ").append(fault.check()).append(": ").append(fault.message()).append('\n');

@@ -9,9 +9,12 @@ import io.penstock.format.npy.NpyWriter;
 import io.penstock.json.Json;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
+import io.penstock.state.Checkpoint;
+import io.penstock.state.LoaderState;
 import io.penstock.store.Fixtures;
 import io.penstock.store.IfExists;
 import io.penstock.store.TensorStore;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -255,7 +258,7 @@ class AnyStoreCommandTest {
     }
 
     @Test
-    void statesAreShownAndCompared() {
+    void statesAreShownAndCompared() throws IOException {
         Path store = Fixtures.path("parquet/tokens_none.parquet");
         Path first = folder.resolve("first.json");
         Path second = folder.resolve("second.json");
@@ -266,6 +269,10 @@ class AnyStoreCommandTest {
         }
         assertEquals(10L, CommandRun.of("state", "show", first, "--json").json().get("position"));
         assertTrue(CommandRun.of("state", "show", first).out().contains("position: 10"));
+        Path checkpoint = Files.createDirectory(folder.resolve("checkpoint"));
+        Checkpoint.save(checkpoint, 10, LoaderState.read(first));
+        CommandRun shown = CommandRun.of("state", "show", checkpoint.resolve(Checkpoint.FILE_NAME));
+        assertEquals(CommandRun.of("state", "show", first), shown, "the file in the folder of a checkpoint");
         CommandRun places = CommandRun.of("state", "diff", first, second);
         assertEquals(1, places.exitCode());
         assertTrue(places.out().contains("position: 10 -> 20") && places.out().contains("The same plan"), places.out());

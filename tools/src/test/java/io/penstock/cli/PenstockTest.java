@@ -44,7 +44,7 @@ class PenstockTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--help", "tokenize --help", "inspect --help", "devices --help", "batches --help",
-        "stream --help", "quickstart --help"})
+        "stream --help", "quickstart --help", "help", "help stream"})
     void helpIsPrintedAsTheResult(String line) {
         CommandRun run = CommandRun.of((Object[]) line.split(" "));
         assertEquals(0, run.exitCode());
@@ -97,6 +97,28 @@ class PenstockTest {
                 assertEquals("", run.out());
             }
         }
+    }
+
+    @Test
+    void theHelpHasWhatTheLauncherAddsToTheCommands() {
+        assertTrue(CommandRun.of("--help").out().contains("penstock java FILE.java"), CommandRun.of("--help").out());
+    }
+
+    @Test
+    void inspectSaysWhatATableIsInLines(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("t.csv"), "a,site\n1,x\n2,y\n");
+        Files.writeString(folder.resolve("t.csv.table.json"), "{\"columns\": {\"site\": \"category\"}}");
+        String text = CommandRun.of("inspect", file).out();
+        assertTrue(text.contains("  csv:\n    packed: false\n    blocks: 1\n    delimiter: ,\n    categories:\n"
+                + "      site: 2\n"), text);
+    }
+
+    @Test
+    void aShapeThatIsNoneIsAnsweredByOne(@TempDir Path folder) throws IOException {
+        Files.writeString(Files.createDirectory(folder.resolve("cat")).resolve("1.jpg"), "");
+        CommandRun run = CommandRun.of("batches", folder, "--decode", "image=npy:u8:224,224,3");
+        assertEquals(2, run.exitCode());
+        assertTrue(run.err().contains("a SHAPE is such as 224x224x3"), run.err());
     }
 
     @Test

@@ -55,6 +55,16 @@ class VerifyCommandTest {
     }
 
     @Test
+    void imagesAreReadButNotDecodedAndTheTextSaysSo() throws IOException {
+        Path images = Files.createDirectories(folder.resolve("images/cat"));
+        Files.writeString(images.resolve("1.jpg"), "no picture");
+        CommandRun run = CommandRun.of("verify", images.getParent());
+        assertEquals(0, run.exitCode(), run.err());
+        assertTrue(run.out().endsWith("  content: all files were read; images, sound and video in them were not"
+                + " decoded\n"), run.out());
+    }
+
+    @Test
     void aStoreWithoutChecksumsIsSaidToHaveNoneAndABrokenOneIsBad() throws IOException {
         CommandRun run = CommandRun.of("verify", bin);
         assertEquals(0, run.exitCode());
