@@ -41,6 +41,8 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
     static final String PLAN_ADVICE = "Use larger batches or more workers; if the sampler is your own code, make it"
             + " cheaper.";
 
+    /** Advice that gains less is not given. */
+    private static final double WORTH_GAIN = 0.05;
     private static final double READY_SHARE = 0.99;
     private static final double CAPACITY = 1.2;
 
@@ -170,22 +172,41 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
         double ofWork = parts.share(dearest);
         boolean isStep = parts.dearest().filter(dearest::equals).isPresent();
         WhatIf whatIf = new WhatIf(facts.recording, facts.onThread());
-        double device = isStep ? gain(whatIf, WhatIf.Reading.DEVICE) : Double.NaN;
-        double offline = gain(whatIf, WhatIf.Reading.OFFLINE);
+        double device = isStep ? whatIf.gain(WhatIf.Reading.DEVICE) : Double.NaN;
+        double offline = whatIf.gain(WhatIf.Reading.OFFLINE);
+        List<String> advice = new ArrayList<>();
+        if (isStep && !isAboutNothing(device)) {
+            advice.add("run " + dearest.name() + " and what follows it on the device" + text(device));
+        }
+        if (!isAboutNothing(offline)) {
+            advice.add("write augmented samples once with 'penstock convert --augment'" + text(offline));
+        }
+        advice.add("use more workers if cores are free");
         Map<String, @Nullable Object> evidence = evidence(rule.stage);
         evidence.putAll(Json.members("dearest_step", dearest.name(), "dearest_step_share", ofWork,
                 "gain_on_device", device, "gain_offline", offline));
         find(rule.verdict, share, rule.summary + "; " + dearest.name() + " is " + NumberText.percent(ofWork)
-                + " of the work on a sample",
-                (isStep ? "Run " + dearest.name() + " and what follows it on the device (" + NumberText.percent(device)
-                        + " more samples/s), write" : "Write") + " augmented samples once with 'penstock convert"
-                        + " --augment' (" + NumberText.percent(offline) + " more samples/s), or use more workers if"
-                        + " cores are free.", evidence);
+                + " of the work on a sample", sentence(advice), evidence);
     }
 
-    private double gain(WhatIf whatIf, WhatIf.Reading reading) {
-        return whatIf.predict("", new WhatIf.Setting(settings.workers(), settings.memory().hostSlots(),
-                settings.memory().deviceSlots(), reading)).gain();
+    /** Whether an estimate says that advice is not worth following; no estimate does not say so. */
+    private static boolean isAboutNothing(double gain) {
+        return gain < WORTH_GAIN;
+    }
+
+    /** An estimated gain in brackets; empty without an estimate. */
+    private static String text(double gain) {
+        return Double.isNaN(gain) ? "" : gain < WhatIf.MAX_GAIN ? " (" + NumberText.percent(gain) + " more samples/s)"
+                : String.format(Locale.ROOT, " (%.0f times as many samples/s or more, if storage keeps up)",
+                        1 + WhatIf.MAX_GAIN);
+    }
+
+    /** Alternatives as one sentence. */
+    private static String sentence(List<String> alternatives) {
+        int last = alternatives.size() - 1;
+        String all = last == 0 ? alternatives.getFirst()
+                : String.join(", ", alternatives.subList(0, last)) + ", or " + alternatives.getLast();
+        return Character.toUpperCase(all.charAt(0)) + all.substring(1) + ".";
     }
 
     private Map<String, @Nullable Object> evidence(Stage stage) {

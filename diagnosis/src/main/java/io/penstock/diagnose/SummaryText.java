@@ -199,6 +199,10 @@ final class SummaryText {
     private void predictions() {
         List<Prediction> predictions = summary.input().whatIf();
         if (predictions.isEmpty()) {
+            if (!summary.input().stages().isEmpty()) {
+                row("What if: nothing is predicted from fewer than " + WhatIf.MIN_STEPS + " steps");
+                row("");
+            }
             return;
         }
         int[] widths = {22, 18, 12, 14};

@@ -12,7 +12,8 @@ import java.util.stream.Stream;
 /**
  * Predicts a run's throughput with other settings by replaying its recorded service times through the loader's
  * topology: workers that claim batches in order, slots, one copy at a time, delivery in order, and the trainer's own
- * times. The machine's observed limits cap the result: CPU time per batch on its cores, and storage's best rate.
+ * times. The machine's observed limits cap the result: CPU time per batch on its cores, and storage's best rate. That
+ * rate is a limit only as far as threads were blocked reading: storage that is hardly used has no rate to tell.
  *
  * <p>The first prediction is for the present settings. Its deviation from the measurement is the error of all; beyond
  * 10 %, do not trust any.
@@ -21,6 +22,13 @@ final class WhatIf {
 
     /** Beyond this error, predictions are not trusted. */
     static final double TRUSTED_ERROR = 0.10;
+    /** Fewer steps are mostly the compilation of the code, and the filling of the slots: nothing is predicted. */
+    static final int MIN_STEPS = 20;
+    /**
+     * The most that other work in the workers is predicted to gain: what little time then remains of a batch is mostly
+     * noise, and the run does not show which limit comes first.
+     */
+    static final double MAX_GAIN = 3;
 
     private final Service[] services;
     private final Limits limits;
@@ -87,10 +95,11 @@ final class WhatIf {
     }
 
     /**
-     * Returns predictions for the present settings, and then for those worth trying next; none for an empty recording.
+     * Returns predictions for the present settings, and then for those worth trying next; none for fewer than
+     * {@value #MIN_STEPS} steps.
      */
     List<Prediction> predictions() {
-        if (Double.isNaN(error)) {
+        if (!hasEnough()) {
             return List.of();
         }
         Map<String, Setting> changes = new LinkedHashMap<>();
@@ -125,6 +134,16 @@ final class WhatIf {
         return predictions;
     }
 
+    private boolean hasEnough() {
+        return !Double.isNaN(error) && Stream.of(services).filter(Service::counts).count() >= MIN_STEPS;
+    }
+
+    /** The gain of other work in the workers; NaN if there are too few steps, or if the replay is not trusted. */
+    double gain(Reading reading) {
+        return hasEnough() && Math.abs(error) <= TRUSTED_ERROR ? predict("", new Setting(present.workers,
+                present.hostSlots, present.deviceSlots, reading)).gain() : Double.NaN;
+    }
+
     Prediction predict(String change, Setting setting) {
         var replay = new Replay(setting);
         double nanos = replay.nanos();
@@ -152,14 +171,19 @@ final class WhatIf {
             double own = Math.max(0, taking.requestedAt() + step.nanos() - taking.takenAt() - held);
             double between = i + 1 == services.length ? 0 : steps.get(i + 1).account().taking().requestedAt()
                     - taking.requestedAt() - step.nanos();
-            MakingMix mix = MakingMix.of(account.making(), recording.pauses());
-            double making = account.making().madeAt() - account.making().plannedAt();
             services[i] = new Service(account.making().madeAt() - account.making().slotAt(),
-                    making * (mix.share(Cause.READ_BLOCKED) + mix.share(Cause.DOWNLOAD)), prepareNanos(account), copy,
+                    nanos(account, recording, Cause.READ_BLOCKED, Cause.DOWNLOAD), prepareNanos(account), copy,
                     Math.max(0, take), held, own, all || !account.first(), Math.max(0, between),
                     account.samples());
         }
         return services;
+    }
+
+    /** The time of some causes in the making of a batch. */
+    private static double nanos(BatchAccount account, Recording recording, Cause... causes) {
+        MakingMix mix = MakingMix.of(account.making(), recording.pauses());
+        return (account.making().madeAt() - account.making().plannedAt())
+                * Stream.of(causes).mapToDouble(mix::share).sum();
     }
 
     /** Decoding and sample maps. */
@@ -179,6 +203,7 @@ final class WhatIf {
 
     private static Limits limits(Recording recording) {
         double cpu = 0;
+        double blocked = 0;
         long measured = 0;
         long disk = 0;
         for (BatchAccount account : recording.accounts()) {
@@ -186,11 +211,21 @@ final class WhatIf {
             if (usage != null) {
                 cpu += usage.cpuNanos();
                 disk += usage.diskBytes();
+                blocked += nanos(account, recording, Cause.READ_BLOCKED);
                 measured++;
             }
         }
-        double storage = disk == 0 ? 0 : disk / (double) measured / Storage.peakBytesPerNano(recording);
-        return new Limits(measured == 0 ? 0 : cpu / measured / recording.machine().cores(), storage);
+        double storage = disk == 0 ? 0
+                : Math.min(disk / Storage.peakBytesPerNano(recording), blocked) / measured;
+        return new Limits(measured == 0 ? 0 : cpu / measured / cores(recording), storage);
+    }
+
+    /** The cores for workers: if they lacked some, those that they got, since other threads have the rest. */
+    private static double cores(Recording recording) {
+        double without = MakingMix.shareWithoutCore(recording);
+        int all = recording.machine().cores();
+        return without < Attribution.CORELESS_SHARE ? all
+                : Math.min(all, Math.max(1, recording.settings().workers()) * (1 - without));
     }
 
     /** One replay of the recorded batches through a loader with given settings. */
@@ -281,11 +316,25 @@ final class WhatIf {
 
         /** The time of the steps that count. */
         double nanos() {
-            boolean asItWas = setting.equals(present);
-            return asItWas ? counted : Math.max(counted, Math.min(floorNanos(), measuredNanos));
+            return setting.equals(present) ? counted : Math.max(cappedNanos(), leastNanos());
+        }
+
+        private double cappedNanos() {
+            return Math.max(counted, Math.min(floorNanos(), measuredNanos));
+        }
+
+        /** What takes no less by prediction. */
+        private double leastNanos() {
+            return switch (setting.reading) {
+                case AS_IS, NONE -> 0;
+                case DEVICE, OFFLINE, AHEAD -> presentNanos / (1 + MAX_GAIN);
+            };
         }
 
         String limit() {
+            if (leastNanos() > cappedNanos()) {
+                return "unknown";
+            }
             if (nanos() > counted) {
                 return limits.storageNanos > limits.coreNanos ? "storage" : "cores";
             }

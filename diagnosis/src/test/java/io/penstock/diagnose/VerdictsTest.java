@@ -243,6 +243,39 @@ class VerdictsTest {
     }
 
     @Test
+    void noAdviceIsGivenWhoseGainIsAboutNothing() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 1_000;
+        scenario.transform = _ -> 300;
+        scenario.parts = List.of(new PartTime("decode", 30_000_000), new PartTime("horizontalFlip", 9_000_000));
+        scenario.hold = _ -> 1_000;
+        scenario.read = _ -> 8_000;
+        assertTrue(decode(scenario).action().startsWith("Write augmented samples once"), decode(scenario).action());
+        // Storage gives no more than it did.
+        scenario.blocked = _ -> 7_900;
+        scenario.diskBytes = _ -> 1 << 20;
+        assertEquals("Use more workers if cores are free.", decode(scenario).action());
+    }
+
+    @Test
+    void aGainThatTooFewStepsShowIsLeftOutAndAHugeOneIsALowerBound() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 80_000;
+        scenario.transform = _ -> 2_000;
+        scenario.parts = List.of(new PartTime("decode", 240_000_000), new PartTime("horizontalFlip", 60_000_000));
+        assertEquals("Write augmented samples once with 'penstock convert --augment' (4 times as many samples/s or"
+                + " more, if storage keeps up), or use more workers if cores are free.", decode(scenario).action());
+        scenario.batches = 15;
+        assertEquals("Write augmented samples once with 'penstock convert --augment', or use more workers if cores"
+                + " are free.", decode(scenario).action());
+    }
+
+    private static Finding decode(Scenario scenario) {
+        return Diagnoses.summary(scenario.play()).findings().stream()
+                .filter(finding -> finding.verdict() == Verdict.DECODE).findAny().orElseThrow();
+    }
+
+    @Test
     void theVerdictOnDownloadsNamesWhatTheyWaitForAndWhatAnEpochCosts() {
         Map<String, Download> waits = Map.of("another process", new Download(4_000_000, 1, 1, 1, 1),
                 "earlier requests", new Download(1, 4_000_000, 1, 1, 1),

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.penstock.diagnose.Summary.Prediction;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.LoaderReport.Downloads;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -101,5 +102,52 @@ class WhatIfTest {
                 new WhatIf.Setting(16, 40, 0, WhatIf.Reading.AS_IS));
         assertEquals("cores", many.limit(), many.toString());
         assertEquals(8.0 / 7 - 1, many.gain(), 0.03, many.toString());
+    }
+
+    /** A page of code that is loaded from storage, in every tenth batch, says nothing of how fast storage can be. */
+    @Test
+    void storageThatIsHardlyUsedLimitsNothing() {
+        var scenario = new Scenario();
+        scenario.read = _ -> 100;
+        scenario.blocked = _ -> 20;
+        scenario.diskBytes = i -> i % 10 == 0 ? 4096 : 0;
+        scenario.decode = _ -> 8_000;
+        scenario.transform = _ -> 2_000;
+        scenario.hold = _ -> 1_000;
+        scenario.parts = List.of(new PartTime("decode", 240_000_000), new PartTime("horizontalFlip", 60_000_000));
+        WhatIf whatIf = new WhatIf(scenario.play());
+        Prediction four = whatIf.predict("workers 4", new WhatIf.Setting(4, 12, 0, WhatIf.Reading.AS_IS));
+        assertEquals("workers", four.limit(), four.toString());
+        assertEquals(1, four.gain(), 0.05, four.toString());
+        // A batch takes 10.4 ms of one of two workers; without decoding and maps, the trainer's 1 ms is the limit.
+        assertEquals(WhatIf.MAX_GAIN, whatIf.gain(WhatIf.Reading.OFFLINE));
+        assertEquals("unknown", whatIf.predict("", new WhatIf.Setting(2, 6, 0, WhatIf.Reading.OFFLINE)).limit());
+    }
+
+    @Test
+    void coresThatOtherProgramsHaveAreNotThereForMoreWorkers() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 20_000;
+        scenario.blocked = _ -> 16_000;
+        scenario.queued = _ -> 16_000;
+        Prediction four = new WhatIf(scenario.play()).predict("workers 4",
+                new WhatIf.Setting(4, 12, 0, WhatIf.Reading.AS_IS));
+        assertEquals("cores", four.limit(), four.toString());
+        assertEquals(0, four.gain(), 0.01, four.toString());
+        scenario.queued = _ -> 0;
+        assertEquals(1, new WhatIf(scenario.play()).predict("workers 4",
+                new WhatIf.Setting(4, 12, 0, WhatIf.Reading.AS_IS)).gain(), 0.05, "a sleeping decoder needs no core");
+    }
+
+    @Test
+    void fewStepsPredictNothing() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 8_000;
+        scenario.batches = WhatIf.MIN_STEPS;        // the first one does not count
+        assertEquals(List.of(), new WhatIf(scenario.play()).predictions());
+        assertTrue(Double.isNaN(new WhatIf(scenario.play()).gain(WhatIf.Reading.OFFLINE)));
+        assertTrue(Diagnoses.summary(scenario.play()).text().contains("What if: nothing is predicted"));
+        scenario.batches++;
+        assertFalse(new WhatIf(scenario.play()).predictions().isEmpty());
     }
 }
