@@ -29,6 +29,11 @@ public interface Decoder {
     /** {@return a session for one worker, which closes it} */
     Session open();
 
+    /** {@return the name of the time that it takes, in a loader's report; one that begins with {@code decode}} */
+    default String part() {
+        return "decode";
+    }
+
     /**
      * {@return the decoder for a column of bytes or text, by its {@linkplain Column#suffix suffix}, like the webdataset
      * library's basic handlers}

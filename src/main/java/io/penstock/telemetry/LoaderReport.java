@@ -30,10 +30,15 @@ public record LoaderReport(long batches, long samples, long bytes, long planNano
     /**
      * A part of the samples' making.
      *
-     * @param name {@code decode}, or as the map names it
+     * @param name {@code decode}, which may say how in brackets, or as the map names it
      * @param nanos the time of all samples; of a map's part an estimate, from one sample of eight
      */
     public record PartTime(String name, long nanos) {
+
+        /** The name of decoding. */
+        public static final String DECODE = "decode";
+        /** The name of decoding pictures where the JDK decodes JPEG, for want of libjpeg-turbo. */
+        public static final String DECODE_BY_JDK = "decode (JPEG by the JDK)";
     }
 
     /**

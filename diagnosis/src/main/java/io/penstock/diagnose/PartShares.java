@@ -9,21 +9,24 @@ import java.util.Optional;
 /** The parts of decoding and of sample maps with their times, decoding first. */
 record PartShares(List<PartTime> parts) {
 
-    private static final String DECODE = "decode";
-
     private static double nanos(List<PartTime> parts) {
         return parts.stream().mapToLong(PartTime::nanos).sum();
     }
 
     /** The step of a map that takes the most time; empty if no map tells its steps. */
     Optional<PartTime> dearest() {
-        return parts.stream().filter(part -> part.nanos() > 0 && !part.name().startsWith(DECODE))
+        return parts.stream().filter(part -> part.nanos() > 0 && !part.name().startsWith(PartTime.DECODE))
                 .max(Comparator.comparingLong(PartTime::nanos));
     }
 
     /** The part that takes the most time, where a map tells its steps. */
     Optional<PartTime> dearestWithDecoding() {
         return dearest().isEmpty() ? Optional.empty() : parts.stream().max(Comparator.comparingLong(PartTime::nanos));
+    }
+
+    /** Whether pictures are decoded where the JDK decodes JPEG. */
+    boolean isDecodedByJdk() {
+        return parts.stream().anyMatch(part -> part.nanos() > 0 && part.name().equals(PartTime.DECODE_BY_JDK));
     }
 
     /** A part's share of the time of all. */

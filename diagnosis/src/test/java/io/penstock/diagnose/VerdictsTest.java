@@ -258,6 +258,24 @@ class VerdictsTest {
     }
 
     @Test
+    void decodingByTheJdkIsAdvisedToBecomeFaster() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 8_000;
+        scenario.parts = List.of(new PartTime(PartTime.DECODE_BY_JDK, 240_000_000));
+        assertTrue(decode(scenario).action().startsWith("Install libjpeg-turbo if the files are JPEG"),
+                decode(scenario).action());
+        scenario.transform = _ -> 2_000;
+        scenario.parts = List.of(new PartTime(PartTime.DECODE_BY_JDK, 240_000_000),
+                new PartTime("horizontalFlip", 60_000_000));
+        assertTrue(decode(scenario).action().startsWith("Install libjpeg-turbo if the files are JPEG"),
+                decode(scenario).action());
+        assertTrue(decode(scenario).summary().contains("decode (JPEG by the JDK) is 80.0 %"),
+                decode(scenario).summary());
+        scenario.parts = List.of(new PartTime(PartTime.DECODE, 240_000_000));
+        assertFalse(decode(scenario).action().contains("libjpeg-turbo"), decode(scenario).action());
+    }
+
+    @Test
     void aGainThatTooFewStepsShowIsLeftOutAndAHugeOneIsALowerBound() {
         var scenario = new Scenario();
         scenario.decode = _ -> 80_000;

@@ -8,6 +8,7 @@ import io.penstock.image.ImageFit;
 import io.penstock.image.PixelFormat;
 import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.ImageFitter;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
 import io.penstock.store.Column;
@@ -121,6 +122,11 @@ public final class ImageDecoder implements Decoder {
     public Session open() {
         return new Images(new ImageFitter(fit, new FrameDecoder(decoding)),
                 (long) fit.height() * fit.width() * decoding.format().channels());
+    }
+
+    @Override
+    public String part() {
+        return JpegLibrary.preferred().part();
     }
 
     private record Images(ImageFitter fitter, long byteSize) implements Session {

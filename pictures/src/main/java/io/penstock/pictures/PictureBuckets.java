@@ -10,6 +10,7 @@ import io.penstock.image.ImageDecoding;
 import io.penstock.image.ImageFit;
 import io.penstock.image.reading.FrameDecoder;
 import io.penstock.image.reading.ImageFrame;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.image.reading.Resizer;
 import io.penstock.memory.DType;
 import io.penstock.memory.TensorSpec;
@@ -253,6 +254,11 @@ public final class PictureBuckets implements StackAndPad.SampleShapes {
         @Override
         public Session open() {
             return new Pixels(this, new FrameDecoder(decoding));
+        }
+
+        @Override
+        public String part() {
+            return JpegLibrary.preferred().part();
         }
 
         @Override

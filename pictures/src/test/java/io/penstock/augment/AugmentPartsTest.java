@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.penstock.augment.step.AugmentMap;
 import io.penstock.augment.step.Ending;
 import io.penstock.dataset.source.SampleMap;
+import io.penstock.image.ImageFit;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
+import io.penstock.pictures.ImageDecoder;
 import io.penstock.sampling.KeyedRandom;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import io.penstock.transform.ImageTransform.Layout;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
@@ -77,12 +81,23 @@ class AugmentPartsTest {
             Augment steps = AugmentText.parse("rrc=8,flip=1,jitter=0.4,normalize=imagenet");
             TensorSpec result = new TensorSpec("image", DType.U8, 8, 8, 3);
             AugmentMap map = steps.over(files).to(new Ending(DType.F32, Layout.NCHW, null, null).transform(result));
-            assertEquals(List.of("decode", "randomResizedCrop", "horizontalFlip", "colorJitter", "normalize"),
+            String decode = JpegLibrary.preferred().part();
+            assertEquals(List.of(decode, "randomResizedCrop", "horizontalFlip", "colorJitter", "normalize"),
                     map.parts());
-            assertEquals(List.of("randomResizedCrop", "horizontalFlip", "colorJitter", "decode", "colorJitter",
+            assertEquals(List.of("randomResizedCrop", "horizontalFlip", "colorJitter", decode, "colorJitter",
                     "normalize"), told(map, in, new TensorSpec("image", DType.F32, 3, 8, 8)));
             AugmentMap lazy = AugmentText.parse("rrc=8,flip=1").over(files);
-            assertEquals(List.of("randomResizedCrop", "horizontalFlip", "decode"), told(lazy, in, result));
+            assertEquals(List.of("randomResizedCrop", "horizontalFlip", decode), told(lazy, in, result));
         }
+    }
+
+    @Test
+    void decodingByTheJdkIsNamed() {
+        assertEquals(PartTime.DECODE, JpegLibrary.TURBOJPEG.part());
+        assertEquals(PartTime.DECODE_BY_JDK, JpegLibrary.JDK.part());
+        String part = JpegLibrary.preferred().part();
+        assertEquals(part, ImageDecoder.rgb(ImageFit.exactly(8, 8)).part());
+        assertEquals(List.of(part, "randomResizedCrop"), AugmentText.parse("rrc=8")
+                .over(new TensorSpec("image", DType.U8, TensorSpec.VARIABLE)).parts());
     }
 }

@@ -17,8 +17,6 @@ import java.util.function.LongUnaryOperator;
 /** Decodes values from a copy of the stored bytes: a decoder may be native code, which must not read a mapping. */
 final class DecodedReader extends MadeReader {
 
-    private static final List<String> DECODE = List.of("decode");
-
     /** Brings the stored bytes of a sample into {@link #stored}, and returns how many there are. */
     private final LongUnaryOperator gather;
     private final Decoder.Session decoder;
@@ -32,14 +30,14 @@ final class DecodedReader extends MadeReader {
         super(spec, context);
         this.gather = sample -> one(source.place(), sample);
         this.decoder = source.decoder().open();
-        this.part = context.clock.addParts(DECODE);
+        this.part = context.clock.addParts(List.of(source.decoder().part()));
     }
 
     DecodedReader(FieldSource.Gathered source, TensorSpec spec, ReadContext context) {
         super(spec, context);
         this.gather = sample -> several(source, sample);
         this.decoder = source.decoder().open();
-        this.part = context.clock.addParts(DECODE);
+        this.part = context.clock.addParts(List.of(source.decoder().part()));
     }
 
     private long one(FieldSource.Place place, long sample) {

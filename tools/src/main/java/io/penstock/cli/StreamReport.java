@@ -100,8 +100,14 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
     private String advice() {
         return run.loader().parts().stream().max(Comparator.comparingLong(PartTime::nanos))
                 .map(dearest -> "most for " + dearest.name() + ", " + TimeText.millis(perSample(dearest))
-                        + " a sample; try more --workers, the device, or 'penstock convert' beforehand")
+                        + " a sample; try " + (isByJdk(dearest) ? "libjpeg-turbo, " : "")
+                        + "more --workers, the device, or 'penstock convert' beforehand")
                 .orElse("try more --workers or a narrower --tokens-as");
+    }
+
+    /** Whether a part is decoding where libjpeg-turbo is missing. */
+    private static boolean isByJdk(PartTime part) {
+        return part.name().equals(PartTime.DECODE_BY_JDK);
     }
 
     /** How long workers waited for a stream's records. */
@@ -129,8 +135,9 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 "first_batch_ms", run.firstBatchNanos() < 0 ? null : run.firstBatchNanos() / 1e6,
                 "step_ms", fields(run.stepTimes()), "wait_ms", fields(run.waitTimes()), "shares", shares()));
         if (!run.loader().parts().isEmpty()) {
-            Map<String, @Nullable Object> parts = new LinkedHashMap<>();
-            run.loader().parts().forEach(part -> parts.put(part.name(), perSample(part) / 1e6));
+            Map<String, Double> parts = new LinkedHashMap<>();
+            run.loader().parts().forEach(part -> parts.merge(isByJdk(part) ? PartTime.DECODE : part.name(),
+                    perSample(part) / 1e6, Double::sum));
             fields.put("sample_ms", parts);
         }
         if (headroom != null) {

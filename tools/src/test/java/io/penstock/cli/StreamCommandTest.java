@@ -15,6 +15,7 @@ import io.penstock.state.LoaderState;
 import io.penstock.store.Fixtures;
 import io.penstock.store.TokenStore;
 import io.penstock.telemetry.LoaderReport;
+import io.penstock.telemetry.LoaderReport.PartTime;
 import io.penstock.testing.Corpora;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -121,17 +122,32 @@ class StreamCommandTest {
 
     /** Twenty steps and waits of so many nanoseconds; the worker stood without a slot for nine tenths. */
     private static StreamReport measured(long stepNanos, long waitNanos) {
+        return measured(stepNanos, waitNanos, 2 * stepNanos, List.of());
+    }
+
+    private static StreamReport measured(long stepNanos, long waitNanos, long collateNanos, List<PartTime> parts) {
         var steps = new DurationHistogram();
         var waits = new DurationHistogram();
         for (int i = 0; i < 20; i++) {
             steps.record(stepNanos);
             waits.record(waitNanos);
         }
-        var loader = new LoaderReport(20, 160, 1, 0, 2 * stepNanos, 18 * stepNanos, 0, 0, 0, 20 * waitNanos, 0, 0,
-                List.of(), LoaderReport.Downloads.NONE);
+        var loader = new LoaderReport(20, 160, 1, 0, collateNanos, 20 * stepNanos - collateNanos, 0, 0, 0,
+                20 * waitNanos, 0, 0, parts, LoaderReport.Downloads.NONE);
         var end = new LoaderState(1, 0, 0, "", "");
         var run = new StreamRun.Measured(20, 160, 1, 20 * stepNanos, 1, steps, waits, loader, end, false);
         return new StreamReport(run, WINDOW, 1, new LoaderMemory(4, 0, 1, 4, 0), stepNanos, null);
+    }
+
+    @Test
+    void decodingByTheJdkIsNamedAndKeepsItsKey() {
+        StreamReport report = measured(10_000_000, 9_000_000, 190_000_000,
+                List.of(new PartTime(PartTime.DECODE, 16_000_000), new PartTime(PartTime.DECODE_BY_JDK, 160_000_000)));
+        assertTrue(report.text().contains("samples  decode 0.100 ms, decode (JPEG by the JDK) 1.000 ms\n"),
+                report.text());
+        assertTrue(report.interpretation().contains("1.000 ms a sample; try libjpeg-turbo, more --workers"),
+                report.interpretation());
+        assertEquals(Map.of("decode", 1.1), report.fields().get("sample_ms"));
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.penstock.dataset.source.SampleMap;
 import io.penstock.dataset.source.SampleMap.PartClock;
 import io.penstock.image.ImageDecoding;
 import io.penstock.image.StepParameters;
+import io.penstock.image.reading.JpegLibrary;
 import io.penstock.memory.DType;
 import io.penstock.memory.Tensor;
 import io.penstock.memory.TensorSpec;
@@ -142,7 +143,7 @@ public record AugmentMap(List<NamedStep> steps, @Nullable Size images, int chann
     public List<String> parts() {
         List<String> parts = new ArrayList<>();
         if (decodes()) {
-            parts.add("decode");
+            parts.add(JpegLibrary.preferred().part());
         }
         String usual = Pipeline.USUAL + ".";
         steps.stream().map(NamedStep::name).map(name -> name.startsWith(usual) ? name.substring(usual.length()) : name)

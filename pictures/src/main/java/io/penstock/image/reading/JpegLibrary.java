@@ -57,6 +57,14 @@ public enum JpegLibrary {
         };
     }
 
+    /**
+     * Returns the name of the time that decoding pictures takes, which says if it could take much less: the names of
+     * {@code LoaderReport.PartTime}, which is of a layer above.
+     */
+    public String part() {
+        return this == JDK ? "decode (JPEG by the JDK)" : "decode";
+    }
+
     static CodecException cutOff() {
         return new CodecException("an image that is cut off, without its end marker", "a whole JPEG");
     }
