@@ -19,6 +19,8 @@ import io.penstock.loader.LoaderInfo;
 import io.penstock.telemetry.BatchAccount;
 import io.penstock.telemetry.BatchAccount.Marked;
 import io.penstock.telemetry.BatchAccount.Taking;
+import io.penstock.text.NumberText;
+import io.penstock.text.TimeText;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Instant;
@@ -41,6 +43,7 @@ final class Summarizer {
     static final int TIMELINE_BATCHES = 48;
     private static final double NAMED = 0.8;
     private static final double MAINLY = 0.5;
+    private static final double ALONE = 0.95;
 
     private final Recording recording;
     private final LoaderInfo settings;
@@ -151,7 +154,20 @@ final class Summarizer {
                 : share >= MAINLY ? " The cause is mainly " + cause.label() + "."
                 : " The causes are mixed; the largest is " + cause.label() + ".";
         return new Finding(finding.verdict(), finding.severity(), finding.score(),
-                finding.summary() + named.replace('_', ' '), action(cause), finding.ranks(), evidence);
+                finding.summary() + named.replace('_', ' ') + alone(finding.score()), action(cause), finding.ranks(),
+                evidence);
+    }
+
+    /**
+     * What waiting for nearly all of the step means: nothing else was measured than the input. Of all steps but the
+     * first, which waits for the start.
+     */
+    private String alone(double share) {
+        List<Step> steps = facts.steps.subList(Math.min(1, facts.steps.size() - 1), facts.steps.size());
+        return share < ALONE ? "" : " Everything else takes " + NumberText.percent(1 - share) + ", so this is the"
+                + " throughput of the input alone: a trainer with steps of more than "
+                + TimeText.of(steps.stream().mapToDouble(Step::nanos).average().orElse(0) / 1e6)
+                + " would hardly wait.";
     }
 
     private String action(Cause cause) {

@@ -243,6 +243,21 @@ class VerdictsTest {
     }
 
     @Test
+    void aTrainerThatDoesNothingElseIsToldThatOnlyTheInputWasMeasured() {
+        var scenario = new Scenario();
+        scenario.decode = _ -> 20_000;
+        scenario.hold = _ -> 50;
+        Finding alone = Diagnoses.summary(scenario.play()).findings().getFirst();
+        assertEquals(Verdict.INPUT_BOUND, alone.verdict());
+        assertTrue(alone.summary().endsWith("so this is the throughput of the input alone: a trainer with steps of more"
+                + " than 10.1 ms would hardly wait."), alone.summary());
+        scenario.hold = _ -> 2_000;
+        Finding trainer = Diagnoses.summary(scenario.play()).findings().getFirst();
+        assertEquals(Verdict.INPUT_BOUND, trainer.verdict());
+        assertFalse(trainer.summary().contains("alone"), trainer.summary());
+    }
+
+    @Test
     void noAdviceIsGivenWhoseGainIsAboutNothing() {
         var scenario = new Scenario();
         scenario.decode = _ -> 1_000;

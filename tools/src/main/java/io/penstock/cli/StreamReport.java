@@ -73,7 +73,8 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
         double stepMean = (double) run.nanos() / run.steps();
         if (stepNanos == 0) {
             return "The trainer took batches as fast as they came (no --step-ms), one every "
-                    + TimeText.millis(stepMean) + ": a trainer with longer steps does not wait for input.";
+                    + TimeText.millis(stepMean) + ": this is the input alone, so it always waits. A trainer with longer"
+                    + " steps does not wait for input.";
         }
         String waited = "waited for input " + NumberText.percent(waitShare()) + " of its time, "
                 + TimeText.millis(run.waitTimes().meanNanos()) + " of each " + TimeText.millis(stepMean) + " step";

@@ -156,6 +156,8 @@ class StreamCommandTest {
         assertEquals("input", result.get("bottleneck"));
         assertTrue(((String) result.get("interpretation")).startsWith("The trainer took batches as fast as they came"),
                 result.toString());
+        assertTrue(((String) result.get("interpretation")).contains("this is the input alone, so it always waits."),
+                result.toString());
     }
 
     @Test
