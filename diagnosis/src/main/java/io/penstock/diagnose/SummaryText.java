@@ -12,6 +12,7 @@ import io.penstock.diagnose.Summary.SampleStep;
 import io.penstock.diagnose.Summary.SampleUse;
 import io.penstock.diagnose.Summary.SlowRow;
 import io.penstock.diagnose.Summary.StageRow;
+import io.penstock.diagnose.Summary.StepPoint;
 import io.penstock.text.NumberText;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -98,6 +99,7 @@ final class SummaryText {
             default -> "";
         });
         if (summary.ranks().size() == 1) {
+            leftOut();
             table(ONE_RANK, "Phase", "Average", "Share");
         } else {
             table(RANKS, "Phase", "Median", "Worst", "Skew", "Scope");
@@ -108,6 +110,17 @@ final class SummaryText {
         phase("Residual", RankSteps::residualMillis);
         phase("H2D", RankSteps::h2dMillis);
         row("");
+    }
+
+    /** Of which steps the averages are, if more is left out than the first step of all: the first one of each epoch. */
+    private void leftOut() {
+        long steps = summary.ranks().getFirst().steps();
+        List<StepPoint> points = summary.input().series();
+        long all = points.stream().mapToLong(StepPoint::steps).sum();
+        if (all - steps > 1) {
+            wrap(steps + " of " + all + " steps: without the first of each epoch. Average of all: "
+                    + millis(points.stream().mapToDouble(point -> point.steps() * point.stepMillis()).sum() / all));
+        }
     }
 
     private void phase(String name, ToDoubleFunction<RankSteps> part) {

@@ -257,6 +257,20 @@ class VerdictsTest {
         assertFalse(trainer.summary().contains("alone"), trainer.summary());
     }
 
+    /** Two batches an epoch, the second a quarter as large. */
+    @Test
+    void anAverageSaysOfWhichStepsItIs() {
+        var scenario = new Scenario();
+        scenario.batchesPerEpoch = 2;
+        scenario.workers = 1;
+        scenario.decode = i -> i % 2 == 0 ? 64_000 : 16_000;
+        String text = Diagnoses.summary(scenario.play()).text();
+        assertTrue(text.contains("100 of 200 steps: without the first of each epoch. Average of all: 40."), text);
+        scenario.batchesPerEpoch = 200;
+        scenario.batches = 1;
+        assertFalse(Diagnoses.summary(scenario.play()).text().contains("without the first"));
+    }
+
     @Test
     void noAdviceIsGivenWhoseGainIsAboutNothing() {
         var scenario = new Scenario();

@@ -187,10 +187,10 @@ record StreamReport(StreamRun.Measured run, long windowTokens, int workers, Load
                 String.format(Locale.ROOT, "%.3f GB/s", perSecond(run.bytes()) / 1e9));
         line(text, "step", "p50 %s, p99 %s", TimeText.millis(run.stepTimes().quantileNanos(0.5)),
                 TimeText.millis(run.stepTimes().quantileNanos(0.99)));
-        line(text, "wait", "p50 %s, p99 %s, total %s of the trainer's time",
+        line(text, "wait", "p50 %s, p99 %s, in all %s of the trainer's time",
                 TimeText.millis(run.waitTimes().quantileNanos(0.5)),
                 TimeText.millis(run.waitTimes().quantileNanos(0.99)), NumberText.percent(waitShare()));
-        line(text, "workers", "%s: plan %s, collate %s, waiting for a slot %s",
+        line(text, "workers", "%s: of their time plan %s, collate %s, idle until a slot is free %s",
                 workers == 0 ? "none, the trainer's thread" : Integer.toString(workers),
                 NumberText.percent(workerShare(loader.planNanos())),
                 NumberText.percent(workerShare(loader.collateNanos())),

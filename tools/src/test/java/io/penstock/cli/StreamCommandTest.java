@@ -150,6 +150,15 @@ class StreamCommandTest {
         assertEquals(Map.of("decode", 1.1), report.fields().get("sample_ms"));
     }
 
+    /** Two lines about waiting are of different threads. */
+    @Test
+    void theTimesOfTrainerAndWorkersAreToldApart() {
+        String text = measured(10_000_000, 9_000_000).text();
+        assertTrue(text.contains("in all 90.0 % of the trainer's time"), text);
+        assertTrue(text.contains("  1: of their time plan 0.0 %, collate 10.0 %, idle until a slot is free 90.0 %"),
+                text);
+    }
+
     @Test
     void withoutAStepTheInputIsWhatIsMeasured() {
         Map<String, Object> result = stream("--batch", 8, "--steps", 20);
