@@ -10,13 +10,16 @@ import io.penstock.diagnose.metrics.PrometheusEndpoint;
 import io.penstock.diagnose.report.HtmlReport;
 import io.penstock.diagnose.watch.StatusFile;
 import io.penstock.io.publish.AtomicFile;
+import io.penstock.loader.DataLoader.Role;
 import io.penstock.loader.DeviceLoader;
+import io.penstock.loader.LoaderInfo;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +50,8 @@ public final class TrainerAgent implements DeviceLoader.LoaderListener {
 
     private static final System.Logger LOG = System.getLogger(TrainerAgent.class.getName());
     private static final String PAGE = "report.html";
+    /** The name of a loader that was given none. */
+    private static final String UNNAMED = "penstock";
 
     private final Path folder;
     private final @Nullable String watch;
@@ -54,10 +59,11 @@ public final class TrainerAgent implements DeviceLoader.LoaderListener {
     private final InputTransformer transformer;
     /** Guarded by this, like the next one. */
     private final Map<DeviceLoader, Diagnosed> loaders = new LinkedHashMap<>();
+    private int opened;
     private int reports;
 
-    /** A loader, its diagnosis, and what offers it. */
-    private record Diagnosed(Diagnosis diagnosis, List<AutoCloseable> offers) {
+    /** A loader's name in messages, its diagnosis, and what offers it. */
+    private record Diagnosed(String name, Diagnosis diagnosis, List<AutoCloseable> offers) {
     }
 
     private TrainerAgent(Path folder, @Nullable String watch, @Nullable Path baseline, InputTransformer transformer) {
@@ -120,7 +126,18 @@ public final class TrainerAgent implements DeviceLoader.LoaderListener {
                 LOG.log(System.Logger.Level.WARNING, "the run is not offered, or not compared: {0}", e.getMessage());
             }
         }
-        loaders.put(loader, new Diagnosed(diagnosis, offers));
+        opened++;
+        loaders.put(loader, new Diagnosed(name(loader.info(), opened), diagnosis, offers));
+    }
+
+    /**
+     * Tells loaders apart: by their number in the order in which they were opened, what else was said of them, and what
+     * their batches are for.
+     */
+    static String name(LoaderInfo loader, int number) {
+        return "loader " + number + (loader.name().equals(UNNAMED) ? "" : ", " + loader.name())
+                + (loader.role() == Role.TRAIN ? "" : ", " + loader.role().name().toLowerCase(Locale.ROOT))
+                + " (batches of " + loader.batchSize() + ")";
     }
 
     private static AutoCloseable offer(Diagnosis diagnosis, String where) throws IOException {
@@ -139,7 +156,7 @@ public final class TrainerAgent implements DeviceLoader.LoaderListener {
     }
 
     private void end(Diagnosed loader) {
-        write(loader.diagnosis::summary);
+        write(loader.name, loader.diagnosis::summary);
         for (AutoCloseable offer : loader.offers) {
             try {
                 offer.close();
@@ -157,15 +174,19 @@ public final class TrainerAgent implements DeviceLoader.LoaderListener {
         transformer.missing().forEach(input -> System.err.println("penstock: found no method " + input.text()
                 + " in a class that was loaded"));
         for (InputCalls input : InputHooks.inputs()) {
-            write(() -> {
+            write("", () -> {
                 input.close();
                 return input.summary();
             });
         }
     }
 
-    /** Writes a report with steps; the first into the folder itself. */
-    private void write(Supplier<Summary> of) {
+    /**
+     * Writes a report with steps; the first into the folder itself.
+     *
+     * @param name the loader's; empty for another input
+     */
+    private void write(String name, Supplier<Summary> of) {
         try {
             Summary summary = of.get();
             if (summary.ranks().isEmpty()) {
@@ -176,7 +197,8 @@ public final class TrainerAgent implements DeviceLoader.LoaderListener {
             reports++;
             summary.write(to);
             AtomicFile.write(to.resolve(PAGE), HtmlReport.of(summary));
-            System.err.println("penstock: " + summary.run() + ": " + summary.findings().getFirst().verdict().label()
+            System.err.println("penstock: " + (name.isEmpty() ? summary.run() : name) + ": "
+                    + summary.findings().getFirst().verdict().label()
                     + ", report in " + to);
         } catch (IOException | RuntimeException e) {
             System.err.println("penstock: no report was written: " + e);
