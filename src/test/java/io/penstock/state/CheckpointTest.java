@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.penstock.error.MalformedStoreException;
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -79,5 +83,110 @@ class CheckpointTest {
                     .getMessage();
             assertTrue(message.contains(Checkpoint.FILE_NAME), message);
         }
+    }
+
+    // ---- a folder a step
+
+    private Path save(long step) throws IOException {
+        Path checkpoint = Checkpoint.newFolder(folder, step);
+        Files.writeString(checkpoint.resolve("model.bin"), "weights of " + step);
+        Checkpoint.save(checkpoint, step, STATE, "model.bin");
+        return checkpoint;
+    }
+
+    private List<String> names() throws IOException {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.map(each -> each.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Test
+    void theLatestIsThatOfTheHighestStep() throws IOException {
+        assertEquals(Optional.empty(), Checkpoint.latest(folder.resolve("absent")));
+        assertEquals(Optional.empty(), Checkpoint.latest(folder));
+        save(100);
+        save(99_999_999);
+        Path last = save(100_000_000);
+        assertEquals("step-100000000", last.getFileName().toString());
+        assertEquals(Optional.of(last), Checkpoint.latest(folder));
+        assertEquals(100_000_000, Checkpoint.load(last).step());
+    }
+
+    @Test
+    void whatAKilledRunLeftIsPassedOverAndItsFolderUsedAgain() throws IOException {
+        Path before = save(100);
+        Path left = Checkpoint.newFolder(folder, 120);
+        Files.writeString(left.resolve("model.bin"), "half");
+        Files.writeString(left.resolve("more"), "half");
+        assertEquals(Optional.of(before), Checkpoint.latest(folder));
+        assertEquals(left, Checkpoint.newFolder(folder, 120));
+        assertEquals(0, left.toFile().list().length);
+        assertEquals(left, save(120));
+        assertEquals(Optional.of(left), Checkpoint.latest(folder));
+    }
+
+    @Test
+    void aStepThatIsSavedAgainLeavesItsFirstCheckpointUntilTheSecondIsComplete() throws IOException {
+        Path first = save(100);
+        Path second = Checkpoint.newFolder(folder, 100);
+        assertEquals("step-00000100-2", second.getFileName().toString());
+        assertEquals(Optional.of(first), Checkpoint.latest(folder));
+        assertEquals(second, save(100));
+        assertEquals(Optional.of(second), Checkpoint.latest(folder));
+        Checkpoint.keepLatest(folder, 1);
+        assertEquals(List.of("step-00000100-2"), names());
+        assertEquals("step-00000100-3", save(100).getFileName().toString());
+    }
+
+    @Test
+    void olderOnesAreDeletedAndNothingElse() throws IOException {
+        for (long step = 100; step <= 400; step += 100) {
+            save(step);
+        }
+        Checkpoint.newFolder(folder, 500);
+        for (String other : List.of("step-00000150/model.bin", "step-1/x", "step-00000100-copy/x", "notes.txt")) {
+            write(other, "mine");
+        }
+        Checkpoint.keepLatest(folder, 2);
+        assertEquals(List.of("notes.txt", "step-00000100-copy", "step-00000300", "step-00000400", "step-00000500",
+                "step-1"), names());
+        Checkpoint.keepLatest(folder, 7);
+        assertEquals(6, names().size());
+        assertThrows(IllegalArgumentException.class, () -> Checkpoint.keepLatest(folder, 0));
+        assertThrows(IllegalArgumentException.class, () -> Checkpoint.newFolder(folder, -1));
+    }
+
+    @Test
+    void aStepBehindALaterCheckpointIsNotSaved() throws IOException {
+        save(200);
+        String message = assertThrows(FileAlreadyExistsException.class, () -> save(110)).getMessage();
+        assertTrue(message.contains("step-00000200: is the checkpoint of a later step than 110"), message);
+        assertEquals(List.of("step-00000200"), names());
+    }
+
+    @Test
+    void aFolderThatIsItselfACheckpointIsFoundUntilThereAreSteps() throws IOException {
+        write("model.bin", "weights");
+        Checkpoint.save(folder, 60, STATE, "model.bin");
+        assertEquals(Optional.of(folder), Checkpoint.latest(folder));
+        assertEquals(Optional.of(save(80)), Checkpoint.latest(folder));
+        Checkpoint.keepLatest(folder, 1);
+        assertEquals(60, Checkpoint.load(folder).step());
+    }
+
+    @Test
+    void aChangedCheckpointSaysWhatToResumeFrom() throws IOException {
+        Path older = save(100);
+        Path damaged = save(110);
+        Path last = save(120);
+        write("step-00000110/model.bin", "weights of 130");
+        write("step-00000120/model.bin", "weights of 130");
+        String message = assertThrows(IOException.class, () -> Checkpoint.load(last)).getMessage();
+        assertTrue(message.contains("a run that was killed") && message.endsWith("The checkpoint of step 100 is whole, "
+                + older + ": to resume from it, delete " + last), message);
+        Files.delete(older.resolve(Checkpoint.FILE_NAME));
+        message = assertThrows(IOException.class, () -> Checkpoint.load(last)).getMessage();
+        assertTrue(message.contains("start again") && message.contains("Checkpoint.newFolder"), message);
+        assertTrue(Files.exists(damaged.resolve(Checkpoint.FILE_NAME)));
     }
 }

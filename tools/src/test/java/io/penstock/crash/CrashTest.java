@@ -53,6 +53,8 @@ class CrashTest {
     private static final Map<String, String> WRITERS_BY_CLASS = Map.ofEntries(
             Map.entry("AtomicFile", "loader state, checkpoint, filter, settings, profile, summary, report, trace,"
                     + " baseline"),
+            Map.entry("Checkpoint", "checkpoint, checkpoint of a step"),
+            Map.entry("StepFolder", "checkpoint of a step"),
             Map.entry("StagingFolder", "all stores, checksum"),
             Map.entry("WriterLock", "all stores, checksum"),
             Map.entry("Commit", "all stores, checksum"),

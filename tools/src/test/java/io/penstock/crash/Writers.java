@@ -251,6 +251,7 @@ final class Writers {
                         (folder, generation, _) -> Checkpoint.save(folder.resolve("step"), generation,
                                 state(generation), "weights.bin"),
                         file("step/" + CHECKPOINT, file -> Checkpoint.load(file.getParent()).toString())),
+                new Writer("checkpoint of a step", LASTS, "run", Writers::nextStep, Writers::latestStep),
                 new Writer("filter", LASTS, "keep.filter", this::filter, file("keep.filter", file -> {
                     try (TensorStore store = TensorStore.open(input(OLD, "array.npy"))) {
                         Filtered found = TensorRows.of(store).filter(file);
@@ -334,6 +335,31 @@ final class Writers {
 
     private static LoaderState state(int generation) {
         return new LoaderState(generation, 10, 7, "feistel", "npy:1234");
+    }
+
+    /** As a trainer saves: the next step, unless a run that was stopped has saved it. */
+    private static void nextStep(Path folder, int generation, boolean replace) throws IOException {
+        Path run = folder.resolve("run");
+        Optional<Path> latest = Checkpoint.latest(run);
+        Optional<Checkpoint> saved = latest.isPresent() ? Optional.of(Checkpoint.load(latest.get())) : Optional.empty();
+        if (saved.isEmpty() || !saved.get().state().equals(state(generation))) {
+            long step = saved.map(Checkpoint::step).orElse(0L) + 1;
+            Path target = Checkpoint.newFolder(run, step);
+            Files.createDirectory(target.resolve("optimizer"));
+            try {
+                Files.write(target.resolve("weights.bin"), bytes(generation, 999));
+                Files.write(target.resolve("optimizer/0"), bytes(generation, 99));
+            } catch (IOException e) {
+                throw new IOException(target + ": the trainer cannot write: " + e.getMessage(), e);
+            }
+            Checkpoint.save(target, step, state(generation), "weights.bin", "optimizer/0");
+        }
+        Checkpoint.keepLatest(run, 1);
+    }
+
+    private static Map<String, String> latestStep(Path folder) throws IOException {
+        Optional<Path> latest = Checkpoint.latest(folder.resolve("run"));
+        return latest.isPresent() ? Map.of("checkpoint", Checkpoint.load(latest.get()).toString()) : Map.of();
     }
 
     private void filter(Path folder, int generation, boolean replace) throws IOException {

@@ -47,6 +47,7 @@ class ExamplePrelude {
     Path path;
     Path file;
     Path folder;
+    Path run;
     Path prefix;
     TokenStore store;
     WebDatasetStore shards;
