@@ -26,6 +26,7 @@ import io.penstock.state.Checkpoint;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.Locale;
 import java.util.Optional;
@@ -39,7 +40,10 @@ public final class Trainer {
     private static final long SEED = 42;
     /** One more than the greatest token id: of gpt2. */
     private static final int TOKENS = 50_257;
-    private static final Path CHECKPOINT = Path.of("checkpoint");
+    private static final Path CHECKPOINTS = Path.of("checkpoint");
+    private static final long SAVE_EVERY = Math.max(1, Long.getLong("saveEvery", 100));
+
+    private static volatile boolean isStopped;
 
     private Trainer() {
     }
@@ -50,13 +54,14 @@ public final class Trainer {
             model.setBlock(new Network(TOKENS, WIDTH));
             DataLoaderBuilder settings = DataLoader.builder(TokenWindows.of(store, CONTEXT)).batchSize(BATCH)
                     .shuffle(SEED).collator(CausalLm.widened(DType.I64));
-            Optional<Checkpoint> saved = ModelCheckpoint.load(CHECKPOINT, model);
+            Optional<Checkpoint> saved = ModelCheckpoint.load(CHECKPOINTS, model);
             saved.ifPresent(checkpoint -> settings.resume(checkpoint.state()));
             long done = saved.map(Checkpoint::step).orElse(0L);
             if (done >= steps) {
                 System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
                 return;
             }
+            saveOnInterrupt();
             train(model, settings, done, steps);
         }
     }
@@ -72,20 +77,24 @@ public final class Trainer {
             trainer.initialize(new Shape(BATCH, CONTEXT));
             PenstockDataset windows = PenstockDataset.of(loader).data("input_ids").labels("labels");
             long step = done;
-            while (step < steps) {
+            boolean isLast = false;
+            while (!isLast) {
                 Iterator<Batch> epoch = windows.getData(trainer.getManager()).iterator();
-                while (step < steps && epoch.hasNext()) {
+                while (!isLast && epoch.hasNext()) {
                     float loss;
                     try (Batch batch = epoch.next()) {      // i64 [BATCH, CONTEXT] each; labels are shifted by one
                         loss = step(trainer, batch);
                     }
                     step++;
-                    if (step == 1 || step % 20 == 0 || step == steps) {
+                    isLast = step == steps || isStopped;
+                    if (step == 1 || step % 20 == 0 || isLast) {
                         System.out.printf(Locale.ROOT, "step %d  loss %.4f%n", step, loss);
+                    }
+                    if (step % SAVE_EVERY == 0 || isLast) {
+                        ModelCheckpoint.save(CHECKPOINTS, step, model, loader);
                     }
                 }
             }
-            ModelCheckpoint.save(CHECKPOINT, step, model, loader);
             System.out.print(diagnosis.summary().text());
         }
     }
@@ -101,5 +110,18 @@ public final class Trainer {
         }
         trainer.step();
         return value;
+    }
+
+    /** On Ctrl-C, the step at hand is the last one; the JVM waits for it and its checkpoint. */
+    private static void saveOnInterrupt() {
+        Thread trainer = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            isStopped = true;
+            try {
+                trainer.join(Duration.ofSeconds(30));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }));
     }
 }

@@ -10,9 +10,10 @@ import io.penstock.memory.DType;
 import io.penstock.state.Checkpoint;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Trains a model on a token store: takes the store and the number of steps. */
 public final class Trainer {
@@ -21,8 +22,12 @@ public final class Trainer {
     private static final int BATCH = 8;
     private static final int WIDTH = 16;
     private static final long SEED = 42;
-    private static final Path CHECKPOINT = Path.of("checkpoint");
+    private static final Path CHECKPOINTS = Path.of("checkpoint");
+    private static final long SAVE_EVERY = Math.max(1, Long.getLong("saveEvery", 100));
+    private static final int KEPT_CHECKPOINTS = 2;
     private static final String WEIGHTS = "model.bin";
+
+    private static volatile boolean isStopped;
 
     private Trainer() {
     }
@@ -34,9 +39,10 @@ public final class Trainer {
             DataLoaderBuilder settings = DataLoader.builder(TokenWindows.of(store, CONTEXT)).batchSize(BATCH)
                     .shuffle(SEED).collator(CausalLm.widened(DType.I32));
             long done = 0;
-            if (Files.exists(CHECKPOINT.resolve(Checkpoint.FILE_NAME))) {
-                Checkpoint saved = Checkpoint.load(CHECKPOINT);
-                model.read(CHECKPOINT.resolve(WEIGHTS));
+            Optional<Path> latest = Checkpoint.latest(CHECKPOINTS);
+            if (latest.isPresent()) {
+                Checkpoint saved = Checkpoint.load(latest.get());
+                model.read(latest.get().resolve(WEIGHTS));
                 settings.resume(saved.state());
                 done = saved.step();
                 System.out.println("resumed behind step " + done);
@@ -45,25 +51,49 @@ public final class Trainer {
                 System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
                 return;
             }
+            saveOnInterrupt();
             train(model, settings, done, steps);
         }
     }
 
     private static void train(Model model, DataLoaderBuilder settings, long done, long steps) throws IOException {
         try (DataLoader loader = settings.open(); Diagnosis diagnosis = Diagnosis.of(loader)) {
-            for (long step = done + 1; step <= steps; step++) {
+            boolean isLast = false;
+            for (long step = done + 1; !isLast; step++) {
                 double loss;
                 try (Batch batch = loader.next()) {         // i32 [BATCH, CONTEXT] each; labels are shifted by one
                     loss = model.train(batch.tensor("input_ids"), batch.tensor("labels"));
                 }
-                if (step == 1 || step % 20 == 0 || step == steps) {
+                isLast = step == steps || isStopped;
+                if (step == 1 || step % 20 == 0 || isLast) {
                     System.out.printf(Locale.ROOT, "step %d  loss %.4f%n", step, loss);
                 }
+                if (step % SAVE_EVERY == 0 || isLast) {
+                    save(model, loader, step);
+                }
             }
-            Files.createDirectories(CHECKPOINT);
-            model.write(CHECKPOINT.resolve(WEIGHTS));
-            Checkpoint.save(CHECKPOINT, steps, loader.state(), WEIGHTS);
             System.out.print(diagnosis.summary().text());
         }
+    }
+
+    /** Each step has a folder of its own, so a kill at any moment leaves the checkpoint before or this one. */
+    private static void save(Model model, DataLoader loader, long step) throws IOException {
+        Path folder = Checkpoint.newFolder(CHECKPOINTS, step);
+        model.write(folder.resolve(WEIGHTS));
+        Checkpoint.save(folder, step, loader.state(), WEIGHTS);
+        Checkpoint.keepLatest(CHECKPOINTS, KEPT_CHECKPOINTS);
+    }
+
+    /** On Ctrl-C, the step at hand is the last one; the JVM waits for it and its checkpoint. */
+    private static void saveOnInterrupt() {
+        Thread trainer = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            isStopped = true;
+            try {
+                trainer.join(Duration.ofSeconds(30));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }));
     }
 }

@@ -14,6 +14,7 @@ import io.penstock.state.Checkpoint;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import org.bytedeco.javacpp.PointerScope;
@@ -31,7 +32,10 @@ public final class Trainer {
     private static final long SEED = 42;
     /** One more than the greatest token id: of gpt2. */
     private static final int TOKENS = 50_257;
-    private static final Path CHECKPOINT = Path.of("checkpoint");
+    private static final Path CHECKPOINTS = Path.of("checkpoint");
+    private static final long SAVE_EVERY = Math.max(1, Long.getLong("saveEvery", 100));
+
+    private static volatile boolean isStopped;
 
     private Trainer() {
     }
@@ -45,13 +49,14 @@ public final class Trainer {
             DataLoaderBuilder settings = DataLoader.builder(TokenWindows.of(store, CONTEXT)).batchSize(BATCH)
                     .shuffle(SEED).collator(CausalLm.widened(DType.I64)).leases(LeaseMode.REUSED);
             TorchCheckpoint run = TorchCheckpoint.of(network.tensors(), optimizer);
-            Optional<Checkpoint> saved = run.load(CHECKPOINT);
+            Optional<Checkpoint> saved = run.load(CHECKPOINTS);
             saved.ifPresent(checkpoint -> settings.resume(checkpoint.state()));
             long done = saved.map(Checkpoint::step).orElse(0L);
             if (done >= steps) {
                 System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
                 return;
             }
+            saveOnInterrupt();
             train(network, optimizer, run, settings, done, steps);
         }
     }
@@ -60,7 +65,9 @@ public final class Trainer {
             long done, long steps) throws IOException {
         try (DataLoader loader = settings.open(); Diagnosis diagnosis = Diagnosis.of(loader)) {
             TorchBatches batches = TorchBatches.of(loader);
-            for (long step = done + 1; step <= steps; step++) {
+            boolean isLast = false;
+            for (long step = done + 1; !isLast; step++) {
+                isLast = step == steps || isStopped;
                 // The scope frees what the step computes; the batch ends before it.
                 try (PointerScope _ = new PointerScope(); TorchBatch batch = batches.next()) {
                     optimizer.zero_grad();
@@ -68,13 +75,28 @@ public final class Trainer {
                     Tensor loss = torch.cross_entropy_loss(scores, batch.indices("labels").view(-1));
                     loss.backward();
                     optimizer.step();
-                    if (step == 1 || step % 20 == 0 || step == steps) {
+                    if (step == 1 || step % 20 == 0 || isLast) {
                         System.out.printf(Locale.ROOT, "step %d  loss %.4f%n", step, loss.item_float());
                     }
                 }
+                if (step % SAVE_EVERY == 0 || isLast) {
+                    run.save(CHECKPOINTS, step, loader);
+                }
             }
-            run.save(CHECKPOINT, steps, loader);
             System.out.print(diagnosis.summary().text());
         }
+    }
+
+    /** On Ctrl-C, the step at hand is the last one; the JVM waits for it and its checkpoint. */
+    private static void saveOnInterrupt() {
+        Thread trainer = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            isStopped = true;
+            try {
+                trainer.join(Duration.ofSeconds(30));
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }));
     }
 }
