@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -52,7 +53,8 @@ public final class Launch {
 
     /** The last step that a checkpoint has; 0 without one. */
     private long step() throws IOException {
-        return Files.exists(run.resolve(Checkpoint.FILE_NAME)) ? Checkpoint.load(run).step() : 0;
+        Optional<Path> latest = Checkpoint.latest(run);
+        return latest.isPresent() ? Checkpoint.load(latest.get()).step() : 0;
     }
 
     private void train(int ranks, boolean toTheEnd) throws IOException, InterruptedException {

@@ -14,9 +14,9 @@ import io.penstock.state.Checkpoint;
 import io.penstock.store.TokenStore;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * One rank: trains to the end of the epoch, from the last checkpoint if there is one. Takes the store, the run's folder
@@ -29,6 +29,7 @@ final class Rank {
     private static final int WIDTH = 16;
     private static final long SEED = 42;
     private static final int CHECKPOINT_STEPS = 5;
+    private static final String WEIGHTS = "model.bin";
 
     private Rank() {
     }
@@ -42,9 +43,10 @@ final class Rank {
             DataLoaderBuilder settings = DataLoader.builder(windows).batchSize(BATCH).shuffle(SEED).shard(shard)
                     .collator(CausalLm.widened(DType.I32)).workers(1);
             long done = 0;
-            if (Files.exists(run.resolve(Checkpoint.FILE_NAME))) {
-                Checkpoint saved = Checkpoint.load(run);
-                model.read(run.resolve(weights(saved.step())));
+            Optional<Path> latest = Checkpoint.latest(run);
+            if (latest.isPresent()) {
+                Checkpoint saved = Checkpoint.load(latest.get());
+                model.read(latest.get().resolve(WEIGHTS));
                 settings.resume(saved.state());
                 done = saved.step();
             }
@@ -90,14 +92,11 @@ final class Rank {
         }
     }
 
-    /** Each step has a file of its own: until the new checkpoint is there, the old one is whole. */
+    /** Each step has a folder of its own: until the new checkpoint is there, the old one is whole. */
     private static void save(Model model, DataLoader loader, Path run, long step) throws IOException {
-        model.write(run.resolve(weights(step)));
-        Checkpoint.save(run, step, loader.state(), weights(step));
-        Files.deleteIfExists(run.resolve(weights(step - CHECKPOINT_STEPS)));
-    }
-
-    private static String weights(long step) {
-        return "model-" + step + ".bin";
+        Path folder = Checkpoint.newFolder(run, step);
+        model.write(folder.resolve(WEIGHTS));
+        Checkpoint.save(folder, step, loader.state(), WEIGHTS);
+        Checkpoint.keepLatest(run, 1);
     }
 }

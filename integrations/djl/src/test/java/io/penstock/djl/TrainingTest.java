@@ -121,13 +121,15 @@ class TrainingTest {
                 Trainer trainer = trainer(model);
                 DataLoader loader = DataLoader.builder(Samples.ofPoints(SAMPLES)).batchSize(BATCH).open()) {
             ModelCheckpoint.save(folder, 1, model, loader);
-            Files.createFile(folder.resolve("model-2-0.params.part"));      // of a run that was killed
+            Files.createDirectory(folder.resolve("step-00000002"));          // of a run that was killed
+            Files.createFile(folder.resolve("step-00000002/model.params"));
             Files.createFile(folder.resolve("notes.txt"));
+            assertEquals(1, ModelCheckpoint.load(folder, model).orElseThrow().step());
             ModelCheckpoint.save(folder, 1, model, loader);
-            assertEquals(List.of("model-1-1.params", "notes.txt", Checkpoint.FILE_NAME), files(folder));
+            assertEquals(List.of("notes.txt", "step-00000001-2", "step-00000002"), files(folder));
             run(trainer, loader, 2, new ArrayList<>(), new ArrayList<>());
             ModelCheckpoint.save(folder, 3, model, loader);
-            assertEquals(List.of("model-3-0.params", "notes.txt", Checkpoint.FILE_NAME), files(folder));
+            assertEquals(List.of("notes.txt", "step-00000003"), files(folder));
         }
     }
 
@@ -137,15 +139,15 @@ class TrainingTest {
                 Trainer _ = trainer(model);
                 DataLoader loader = DataLoader.builder(Samples.ofPoints(SAMPLES)).batchSize(BATCH).open()) {
             ModelCheckpoint.save(folder, 5, model, loader);
-            Path parameters = folder.resolve("model-5-0.params");
+            Path parameters = folder.resolve("step-00000005/model.params");
             byte[] bytes = Files.readAllBytes(parameters);
             bytes[bytes.length / 2] ^= 1;
             Files.write(parameters, bytes);
             String message = assertThrows(IOException.class, () -> ModelCheckpoint.load(folder, model)).getMessage();
-            assertTrue(message.contains("model-5-0.params has different content"), message);
-            Checkpoint.save(folder, 5, loader.state());
+            assertTrue(message.contains("model.params has different content"), message);
+            Checkpoint.save(Checkpoint.newFolder(folder, 6), 6, loader.state());
             String other = assertThrows(IOException.class, () -> ModelCheckpoint.load(folder, model)).getMessage();
-            assertTrue(other.endsWith("the checkpoint has the files [], expected one like model-5-0.params"), other);
+            assertTrue(other.endsWith("the checkpoint has the files [], expected model.params"), other);
         }
     }
 

@@ -5,18 +5,12 @@ import io.penstock.loader.DataLoader;
 import io.penstock.state.Checkpoint;
 import io.penstock.state.LoaderState;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.PointerScope;
@@ -32,9 +26,9 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a run goes on from, in one folder: a model's tensors, the optimizer's state, the states of generators
- * of random numbers, and the loader's. A run that is killed at any moment finds the previous checkpoint or the new one,
- * complete.
+ * Everything that a run goes on from, in a {@linkplain Checkpoint#newFolder folder a step}: a model's tensors, the
+ * optimizer's state, the states of generators of random numbers, and the loader's. A run that is killed at any moment
+ * finds the previous checkpoint or the new one, complete.
  *
  * {@snippet :
  * TorchCheckpoint run = TorchCheckpoint.of(TorchCheckpoint.tensorsOf(model), optimizer);
@@ -49,9 +43,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TorchCheckpoint {
 
-    private static final String FILE = "torch-%d-%d.pt";
-    private static final Pattern OURS = Pattern.compile("torch-\\d+-\\d+\\.pt(\\.part)?");
-    private static final String PART = ".part";
+    private static final String ENDING = ".pt";
+    private static final String FILE = "torch" + ENDING;
     private static final String MODEL = "model";
     private static final String OPTIMIZER = "optimizer";
     private static final String GENERATORS = "generators";
@@ -110,11 +103,12 @@ public final class TorchCheckpoint {
      * Saves all. Call it between steps, before the next batch is taken. An older checkpoint in the folder is deleted
      * when the new one is complete.
      *
-     * @param folder the checkpoint's folder; created if it is missing
+     * @param folder the folder of the run's checkpoints; created if it is missing
      * @param step the number of steps done
      * @param loader the loader that batches come from
      * @return what was saved
-     * @throws IOException if a file cannot be written; the older checkpoint is then unchanged
+     * @throws IOException if a file cannot be written, or the folder has a checkpoint of a later step; the older
+     *     checkpoint is then unchanged
      */
     public Checkpoint save(Path folder, long step, DataLoader loader) throws IOException {
         return save(folder, step, loader.state());
@@ -123,27 +117,18 @@ public final class TorchCheckpoint {
     /**
      * Saves all, with a state of a loader that was taken before.
      *
-     * @param folder the checkpoint's folder; created if it is missing
+     * @param folder the folder of the run's checkpoints; created if it is missing
      * @param step the number of steps done
      * @param state the loader's state behind that step
      * @return what was saved
-     * @throws IOException if a file cannot be written; the older checkpoint is then unchanged
+     * @throws IOException if a file cannot be written, or the folder has a checkpoint of a later step; the older
+     *     checkpoint is then unchanged
      */
     public Checkpoint save(Path folder, long step, LoaderState state) throws IOException {
-        Files.createDirectories(folder);
-        String name = freeName(folder, step);
-        Path part = folder.resolve(name + PART);
-        write(part);
-        try (FileChannel file = FileChannel.open(part, StandardOpenOption.WRITE)) {
-            file.force(true);
-        }
-        Files.move(part, folder.resolve(name), StandardCopyOption.ATOMIC_MOVE);
-        Checkpoint saved = Checkpoint.save(folder, step, state, name);
-        for (Path old : ours(folder)) {
-            if (!old.endsWith(name)) {
-                Files.deleteIfExists(old);
-            }
-        }
+        Path target = Checkpoint.newFolder(folder, step);
+        write(target.resolve(FILE));
+        Checkpoint saved = Checkpoint.save(target, step, state, FILE);
+        Checkpoint.keepLatest(folder, 1);
         return saved;
     }
 
@@ -170,20 +155,19 @@ public final class TorchCheckpoint {
     /**
      * Loads what was saved into the same tensors, optimizer and generators.
      *
-     * @param folder the checkpoint's folder
+     * @param folder the folder of the run's checkpoints
      * @return step and state; empty if the folder has no checkpoint
      * @throws IOException if the checkpoint is damaged, or is of another model; the message names the file
      */
     public Optional<Checkpoint> load(Path folder) throws IOException {
-        if (!Files.exists(folder.resolve(Checkpoint.FILE_NAME))) {
+        Optional<Path> latest = Checkpoint.latest(folder);
+        if (latest.isEmpty()) {
             return Optional.empty();
         }
-        Checkpoint checkpoint = Checkpoint.load(folder);
-        String name = checkpoint.files().keySet().stream().filter(file -> OURS.matcher(file).matches()).findFirst()
-                .orElseThrow(() -> new IOException(folder + ": the checkpoint has the files "
-                        + checkpoint.files().keySet() + ", expected one like "
-                        + String.format(Locale.ROOT, FILE, checkpoint.step(), 0)));
-        Path file = folder.resolve(name);
+        Checkpoint checkpoint = Checkpoint.load(latest.get());
+        Path file = checkpoint.files().keySet().stream().filter(name -> name.endsWith(ENDING)).findFirst()
+                .map(latest.get()::resolve).orElseThrow(() -> new IOException(latest.get()
+                        + ": the checkpoint has the files " + checkpoint.files().keySet() + ", expected " + FILE));
         try {
             read(file);
         } catch (RuntimeException e) {
@@ -233,20 +217,5 @@ public final class TorchCheckpoint {
 
     private static String firstLine(RuntimeException e) {
         return e.getMessage() == null ? e.toString() : e.getMessage().lines().findFirst().orElse("");
-    }
-
-    /** A file of that name may belong to the checkpoint that is there, which stays as it is until the new one is. */
-    private static String freeName(Path folder, long step) {
-        long copy = 0;
-        while (Files.exists(folder.resolve(String.format(Locale.ROOT, FILE, step, copy)))) {
-            copy++;
-        }
-        return String.format(Locale.ROOT, FILE, step, copy);
-    }
-
-    private static List<Path> ours(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
-            return files.filter(file -> OURS.matcher(file.getFileName().toString()).matches()).toList();
-        }
     }
 }

@@ -97,7 +97,7 @@ class TorchCheckpointTest {
             run.checkpoint.save(folder, 2, loader);
             run.checkpoint.save(folder, 2, loader);
             Path file;
-            try (var files = Files.list(folder)) {
+            try (var files = Files.walk(folder)) {
                 List<Path> all = files.filter(each -> each.toString().endsWith(".pt")).toList();
                 assertEquals(1, all.size());
                 file = all.getFirst();

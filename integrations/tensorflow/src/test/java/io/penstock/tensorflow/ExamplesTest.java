@@ -59,7 +59,7 @@ class ExamplesTest {
                     import org.tensorflow.Session;
                     import org.tensorflow.op.Op;
                     class Example {
-                        void example(DataLoader loader, Session session, Op step, long steps, Path folder)
+                        void example(DataLoader loader, Session session, Op step, long steps, Path run)
                                 throws Exception {
                             %s
                         }

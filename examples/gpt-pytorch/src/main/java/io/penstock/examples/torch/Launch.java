@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -49,7 +50,7 @@ final class Launch {
             boolean last = i == ranks.length - 1;
             train(killed, ranks[i], 0, !last);
             if (!last) {
-                switches.add(Checkpoint.load(killed).step());
+                switches.add(step(killed));
             }
         }
         System.out.println("again, with the same numbers of ranks and nobody killed");
@@ -65,8 +66,14 @@ final class Launch {
                 + " losses equal those of the run without a kill");
     }
 
+    /** The step of a run's latest checkpoint; 0 without one. */
+    private static long step(Path run) throws IOException {
+        Optional<Path> latest = Checkpoint.latest(run);
+        return latest.isPresent() ? Checkpoint.load(latest.get()).step() : 0;
+    }
+
     private void train(Path run, int ranks, long stopAfter, boolean isKilled) throws IOException, InterruptedException {
-        long from = Files.exists(run.resolve(Checkpoint.FILE_NAME)) ? Checkpoint.load(run).step() : 0;
+        long from = step(run);
         System.out.println(ranks + " ranks from step " + from);
         List<Process> processes = new ArrayList<>();
         try {

@@ -15,21 +15,18 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /**
  * A run's checkpoints, each a folder {@code step-00000100} with the weights, the optimizer's averages, the vocabulary,
  * the options and the loader's state.
  *
- * <p>The state is written last. A folder with a state is complete; one without is what a killed run left, and is
- * ignored. The checkpoint before is deleted only when the new one is complete.
+ * <p>{@link Checkpoint} names the folders and finds the newest complete one. The checkpoint before is deleted only when
+ * the new one is complete, so a kill at any moment leaves one of them.
  */
 final class Checkpoints {
 
@@ -76,9 +73,7 @@ final class Checkpoints {
     /** Saves what a run needs to go on with the step after this one. */
     void save(long step, LoaderState state, Map<String, String> options, Vocabulary vocabulary, Model model)
             throws IOException {
-        Path target = folder.resolve(String.format(Locale.ROOT, "step-%08d", step));
-        delete(target);
-        Files.createDirectories(target);
+        Path target = Checkpoint.newFolder(folder, step);
         Map<String, Tensor> weights = new TreeMap<>();
         weights.put(VOCABULARY, Tensor.of(MemorySegment.ofArray(vocabulary.tokens()), DType.I32, vocabulary.size()));
         Map<String, Tensor> averages = new TreeMap<>();
@@ -92,10 +87,8 @@ final class Checkpoints {
         Files.write(target.resolve(OPTIONS), options.entrySet().stream().map(Object::toString).toList(),
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
         Checkpoint.save(target, step, state, WEIGHTS, AVERAGES, OPTIONS);
-        for (Path each : folders()) {
-            if (!keepsOld && !each.equals(target)) {
-                delete(each);
-            }
+        if (!keepsOld) {
+            Checkpoint.keepLatest(folder, 1);
         }
     }
 
@@ -105,18 +98,8 @@ final class Checkpoints {
      * @throws IOException if its files are not those that were saved
      */
     Optional<Saved> newest() throws IOException {
-        List<Path> complete = folders().stream().filter(each -> Files.exists(each.resolve(Checkpoint.FILE_NAME)))
-                .toList();
-        return complete.isEmpty() ? Optional.empty() : Optional.of(read(complete.getLast()));
-    }
-
-    private List<Path> folders() throws IOException {
-        if (!Files.isDirectory(folder)) {
-            return List.of();
-        }
-        try (Stream<Path> all = Files.list(folder)) {
-            return all.filter(each -> each.getFileName().toString().startsWith("step-")).sorted().toList();
-        }
+        Optional<Path> latest = Checkpoint.latest(folder);
+        return latest.isPresent() ? Optional.of(read(latest.get())) : Optional.empty();
     }
 
     private static Saved read(Path folder) throws IOException {
@@ -155,18 +138,5 @@ final class Checkpoints {
         float[] values = new float[floats.size()];
         floats.copyTo(values);
         return Tensor.of(MemorySegment.ofArray(values), DType.F32, shape);
-    }
-
-    /** Deletes the state first: what is left of a folder that is half deleted is not a checkpoint. */
-    private static void delete(Path checkpoint) throws IOException {
-        if (!Files.exists(checkpoint)) {
-            return;
-        }
-        Files.deleteIfExists(checkpoint.resolve(Checkpoint.FILE_NAME));
-        try (Stream<Path> files = Files.walk(checkpoint)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }
