@@ -52,8 +52,11 @@ final class StateCommand implements Callable<Integer> {
         return checkpoint != null ? Checkpoint.load(checkpoint).state() : LoaderState.read(remote.locate(file));
     }
 
-    /** The folder of a checkpoint, which is named by itself or by the file in it; null if this names none. */
-    private static @Nullable Path checkpoint(String file) {
+    /**
+     * The folder of a checkpoint, which is named by itself, by the file in it, or by the folder of a run, of which it is
+     * the latest; null if this names none.
+     */
+    private static @Nullable Path checkpoint(String file) throws IOException {
         if (RemoteFiles.isRemote(file)) {
             return null;
         }
@@ -61,7 +64,7 @@ final class StateCommand implements Callable<Integer> {
         if (path.endsWith(Checkpoint.FILE_NAME) && Files.isRegularFile(path)) {
             return path.toAbsolutePath().getParent();
         }
-        return Files.isDirectory(path) ? path : null;
+        return Files.isDirectory(path) ? Checkpoint.latest(path).orElse(path) : null;
     }
 
     @Command(name = "show", description = "Prints a state.")
@@ -72,7 +75,7 @@ final class StateCommand implements Callable<Integer> {
 
         @Parameters(paramLabel = "FILE",
                 description = "A state, written by 'stream --state' or from DataLoader.state(), or the folder of a"
-                        + " checkpoint.")
+                        + " checkpoint, or of a run's checkpoints: the latest.")
         private String file;
 
         @Mixin
@@ -128,7 +131,8 @@ final class StateCommand implements Callable<Integer> {
         private Report report;
 
         @Parameters(index = "0", paramLabel = "FILE",
-                description = "The state, or the folder of a checkpoint; also s3://BUCKET/KEY.")
+                description = "The state, or the folder of a checkpoint, or of a run's checkpoints: the"
+                        + " latest; also s3://BUCKET/KEY.")
         private String file;
 
         @Parameters(index = "1..*", arity = "0..*", paramLabel = "STORE", description = PlanOptions.STORES)

@@ -4,6 +4,8 @@ package io.penstock.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.penstock.state.Checkpoint;
+import io.penstock.state.LoaderState;
 import io.penstock.testing.Corpora;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -63,6 +65,23 @@ class EditCommandsTest {
         audit = run(store, "audit", ledger, "--state", state);
         assertEquals(1, audit.exitCode());
         assertTrue(audit.out().contains("the ledger does not end where this state does"), audit.out());
+    }
+
+    @Test
+    void theFolderOfARunStandsForItsLatestCheckpoint() throws IOException {
+        Path raw = Corpora.rawU16(folder, 5_000, 5);
+        List<Object> store = List.of(raw, "--format=nanogpt", "--window=16", "--batch=4");
+        Path state = folder.resolve("state.json");
+        Path run = folder.resolve("run");
+        for (long step : new long[] {10, 20}) {
+            assertEquals(0, run(store, "batches", "--limit=10", "--state", state).exitCode());
+            Checkpoint.save(Checkpoint.newFolder(run, step), step, LoaderState.read(state));
+        }
+        assertEquals(80L, CommandRun.of("state", "show", run, "--json").json().get("position"));
+        CommandRun edit = run(store, "state edit", run, "--excise=22");
+        assertEquals(0, edit.exitCode(), edit.err());
+        assertEquals(List.of(0, 1), List.of(Checkpoint.load(run.resolve("step-00000010")).state().edits().size(),
+                Checkpoint.load(run.resolve("step-00000020")).state().edits().size()));
     }
 
     @Test
