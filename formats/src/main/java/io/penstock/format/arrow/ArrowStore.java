@@ -190,6 +190,11 @@ final class ArrowStore implements RecordStore {
     }
 
     @Override
+    public String storedType(int column) {
+        return storedTypes.get(column);
+    }
+
+    @Override
     public boolean isConverted(int column) {
         return column < storedCount && Arrays.stream(sections).map(section -> section.columns[column])
                 .anyMatch(found -> found != null && found.isConverted());

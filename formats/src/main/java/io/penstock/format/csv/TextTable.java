@@ -482,6 +482,11 @@ public final class TextTable implements RecordStore {
 
     /** Always true: numbers are parsed, and texts may have had quotes. */
     @Override
+    public String storedType(int column) {
+        return storedTypes.get(column);
+    }
+
+    @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
         return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.penstock.format.arrow;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -303,6 +304,19 @@ class ArrowStoreTest {
             int number = column(store, "number");
             store.locate(5, number, span);
             assertEquals(3, span.segment().get(LittleEndian.I64, span.byteOffset()));
+        }
+    }
+
+    @Test
+    void conditionsSayDatesAndTimesAsText() throws IOException {
+        try (RecordStore store = RecordStore.open(ArrowPeerTest.folder().resolve("scalars_plain.arrow"))) {
+            assertArrayEquals(new long[] {0}, store.rowsWhere("`date32[day]` = '2176-12-21'"));
+            assertArrayEquals(new long[] {1}, store.rowsWhere("`date64[ms]` = '2173-03-29'"));
+            assertArrayEquals(new long[] {2}, store.rowsWhere("`time32[s]` = '12:39:35'"));
+            assertArrayEquals(new long[] {3},
+                    store.rowsWhere("`timestamp[us]` = '1970-01-01 00:00:00.054582' and `time64[us]` < '00:00:01'"));
+            assertArrayEquals(new long[] {0},
+                    store.rowsWhere("`timestamp[ns, tz=UTC]` = '1970-01-01T01:00:00.000069105+01:00'"));
         }
     }
 

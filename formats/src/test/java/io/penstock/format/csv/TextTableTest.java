@@ -665,4 +665,23 @@ class TextTableTest {
             throw new UncheckedIOException(e);
         }
     }
+
+    @Test
+    void conditionsSayDatesAndTimesAsText() throws IOException {
+        Path csv = file("a.csv", """
+                day,at,fine
+                2024-01-31,2024-01-31T12:00Z,2024-01-31 12:00:00.123456789
+                2024-02-03,2024-02-03T12:00Z,2024-02-03 12:00
+                """);
+        try (RecordStore table = RecordStore.open(csv)) {
+            assertArrayEquals(new long[] {1}, table.rowsWhere("day >= '2024-02-01'"));
+            assertArrayEquals(new long[] {0}, table.rowsWhere("at = '2024-01-31 13:00:00+01:00'"));
+            assertArrayEquals(new long[] {0}, table.rowsWhere("fine = '2024-01-31 12:00:00.123456789'"));
+        }
+        TableOptions options = TableOptions.DEFAULT.withColumn("at", "timestamp[s]");
+        Path lines = file("a.jsonl", "{\"at\": \"2024-01-31 12:00:01\"}\n{\"at\": null}\n");
+        try (TextTable table = TextTable.open(lines, options)) {
+            assertArrayEquals(new long[] {0}, table.rowsWhere("at > '2024-01-31 12:00:00'"));
+        }
+    }
 }
