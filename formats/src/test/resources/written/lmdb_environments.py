@@ -147,6 +147,17 @@ def nested_transactions(env, rng):
     return [b"only"]
 
 
+def lost_values(env, rng):
+    """More entries than there are: the second value of a key replaces an empty first one, and the library counts both."""
+    db = env.open_db(b"lost", dupsort=True)
+    with env.begin(write=True) as txn:
+        for i in range(30):
+            for value in [b"", b"%d" % i, b"more"][i % 3:]:
+                txn.put(b"%03d" % i, value, db=db)
+        assert txn.stat(db)["entries"] == 60 and sum(1 for _ in txn.cursor(db)) == 50
+    return [b"lost"]
+
+
 def big(env, rng):
     with env.begin(write=True) as txn:
         for i in range(200_000):
@@ -176,6 +187,7 @@ CASES = {
     "one_file.lmdb": (values_around_a_page, {"subdir": False, "seed": 8}),
     "pages_of_16k": (values_around_a_page, {"seed": 9}),
     "pages_of_32k": (many_values, {"seed": 10}),
+    "lost_values": (lost_values, {}),
     "writemap": (values_around_a_page, {"writemap": True, "seed": 11, "map_size": 1 << 20}),
 }
 BIG = {"big": (big, {"map_size": 1 << 31})}
