@@ -480,12 +480,12 @@ public final class TextTable implements RecordStore {
         return problem.isEmpty() ? "found another value" : problem;
     }
 
-    /** Always true: numbers are parsed, and texts may have had quotes. */
     @Override
     public String storedType(int column) {
         return storedTypes.get(column);
     }
 
+    /** Always true: numbers are parsed, and texts may have had quotes. */
     @Override
     public boolean isConverted(int column) {
         Objects.checkIndex(column, columns.size());
