@@ -34,6 +34,8 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
 
     /** An audit ends after so many problems. */
     public static final int MOST_PROBLEMS = 100;
+    /** Epochs that an edit may have left out. */
+    private static final int MOST_EPOCHS = 4096;
 
     /** Copies the list. */
     public LedgerAudit {
@@ -89,6 +91,8 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
         private long place;
         private boolean epochEnded;
         private int world = 1;
+        /** How many edits the run had so far. */
+        private int edits;
 
         Line(List<LedgerFile> files, Optional<BatchSampler> run) {
             this.files = files;
@@ -118,6 +122,7 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             epoch = begin.state().epoch();
             place = begin.place();
             chain = begin.chain().clone();
+            edits = begin.state().edits().size();
             for (int i = 0; i < line.size() && problems.size() < MOST_PROBLEMS; i++) {
                 audit(line.get(i), i + 1 < line.size() ? line.get(i + 1) : null);
             }
@@ -163,15 +168,35 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             return nextEpoch == epoch && nextPlace == place || epochEnded && nextEpoch > epoch && nextPlace == 0;
         }
 
-        /** Where a stream ended, the last step had surplus rows for some ranks, and no more is given twice. */
-        private boolean followsEndOfStream(Attempt attempt) {
-            return !attempt.state().lanes().isEmpty() && attempt.state().epoch() == epoch && attempt.place() < place
-                    && attempt.place() > place - world;
+        /**
+         * Where a stream ended, the last step had surplus rows for some ranks, and no more is given twice. Behind the
+         * last batch of an epoch, what an edit gives again begins at the epoch's end, whatever was surplus or dropped.
+         */
+        private boolean followsEnd(Attempt attempt) {
+            return attempt.state().epoch() == epoch && attempt.place() > place - world
+                    && (epochEnded && attempt.state().edits().size() > edits
+                            || !attempt.state().lanes().isEmpty() && attempt.place() < place);
+        }
+
+        /** An edit may leave out all that is left of an epoch; without the order it is taken to have done so. */
+        private boolean followsLeftOut(Attempt attempt, @Nullable BatchSampler batches) {
+            long next = attempt.state().epoch();
+            if (next <= epoch || next - epoch > MOST_EPOCHS || attempt.place() != 0
+                    || attempt.state().edits().size() <= edits) {
+                return false;
+            }
+            boolean isLeftOut = true;
+            for (long between = epoch; batches != null && between < next; between++) {
+                isLeftOut &= batches.order(between).size() <= (between == epoch ? place : 0);
+            }
+            return isLeftOut;
         }
 
         private void audit(Attempt attempt, @Nullable Attempt next) {
             String name = "the run from epoch " + attempt.state().epoch() + ", position " + attempt.state().position();
-            if (!follows(attempt.state().epoch(), attempt.place()) && !followsEndOfStream(attempt)) {
+            BatchSampler batches = run.map(of -> attempt.state().resume(of)).orElse(null);
+            if (!follows(attempt.state().epoch(), attempt.place()) && !followsEnd(attempt)
+                    && !followsLeftOut(attempt, batches)) {
                 boolean isBehind = attempt.state().epoch() > epoch
                         || attempt.state().epoch() == epoch && attempt.place() > place;
                 problem(name + " of " + attempt.world() + " ranks begins at place " + attempt.place()
@@ -185,9 +210,9 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             world = attempt.world();
             epochEnded = false;
             chain = attempt.chain().clone();
+            edits = attempt.state().edits().size();
             long order = Ledger.Digests.order(attempt.state());
             List<@Nullable Attempt> ranks = ranks(attempt, name);
-            BatchSampler batches = run.map(of -> attempt.state().resume(of)).orElse(null);
             LedgerFile file = files.getFirst();
             for (long step = 0; step < attempt.steps() && problems.size() < MOST_PROBLEMS; step++) {
                 if (next != null && (file.epoch(attempt, step) > next.state().epoch()

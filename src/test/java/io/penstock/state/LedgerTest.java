@@ -176,6 +176,48 @@ class LedgerTest {
         }
     }
 
+    /** Some ranks had surplus rows, or rows were dropped; what is given again is behind all of the epoch. */
+    @ParameterizedTest
+    @EnumSource(TailPolicy.class)
+    void stepsThatAreGivenAgainBehindAnEpochFollowIt(TailPolicy tail) throws IOException {
+        BatchSampler whole = BatchSampler.of(ORDER, 8, new Shard(0, 3, tail)).withDataset("d");
+        LoaderState state = null;
+        for (int rank = 0; rank < 3; rank++) {
+            state = deliver(whole.ofRank(rank), 42);
+        }
+        assertEquals(1, state.epoch());
+        LoaderState again = state.edit(whole).repeatSteps(3, 4).state();
+        for (int rank = 0; rank < 2; rank++) {
+            state = deliver(again.resume(BatchSampler.of(ORDER, 8, new Shard(rank, 2, tail)).withDataset("d")), 20);
+        }
+        for (Optional<BatchSampler> run : List.of(Optional.<BatchSampler>empty(), Optional.of(whole))) {
+            LedgerAudit audit = LedgerAudit.of(folder, run);
+            assertEquals(List.of(), audit.problems());
+            assertEquals(state.chain(), audit.chain());
+        }
+    }
+
+    @Test
+    void theRestOfAnEpochIsLeftOut() throws IOException {
+        BatchSampler whole = batches(ORDER, 8, 0, 1);
+        LoaderState state = deliver(whole, 10).edit(whole).exciseSteps(10, 124).state();
+        LoaderState end = deliver(state.resume(whole), 5);
+        for (Optional<BatchSampler> run : List.of(Optional.<BatchSampler>empty(), Optional.of(whole))) {
+            LedgerAudit audit = LedgerAudit.of(folder, run);
+            assertEquals(List.of(), audit.problems());
+            assertEquals(end.chain(), audit.chain());
+        }
+    }
+
+    @Test
+    void stepsBetweenThatNoEditLeavesOutAreFound() throws IOException {
+        BatchSampler whole = batches(ORDER, 8, 0, 1);
+        LoaderState state = deliver(whole, 10).edit(whole).exciseSteps(10, 123).state();
+        deliver(new LoaderState(1, 0, state.seed(), state.sampler(), state.dataset(), List.of(), state.edits(),
+                state.chain()).resume(whole), 5);
+        assertEquals(1, LedgerAudit.of(folder, Optional.of(whole)).problems().size());
+    }
+
     @Test
     void whatIsWrongIsNamed() throws IOException {
         LoaderState state = deliver(ORDER, null, 8, 2, 10);
