@@ -52,7 +52,7 @@ record StepFolder(Path path, long step, long copy) implements Comparable<StepFol
         } catch (NoSuchFileException _) {
             return List.of();
         } catch (DirectoryIteratorException e) {
-            throw new IOException(run + ": cannot be read: " + e.getCause().getMessage(), e);
+            throw new IOException(run + ": cannot be read: " + e.getMessage(), e);
         }
         all.sort(null);
         return all;
