@@ -267,10 +267,8 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /** What to resume from instead of a checkpoint that has changed. */
-    private static String wayOut(Location changed) throws IOException {
-        Optional<Path> folder = changed.local();
-        List<StepFolder> others = folder.isEmpty() ? List.of() : StepFolder.beside(folder.get());
-        for (StepFolder other : others.reversed()) {
+    private static String wayOut(Location changed) {
+        for (StepFolder other : changed.local().map(StepFolder::beside).orElse(List.of()).reversed()) {
             if (isWhole(Location.of(other.path()))) {
                 return "The checkpoint of step " + other.step() + " is whole, " + other.path() + ": to resume from it,"
                         + " delete " + changed;

@@ -83,13 +83,19 @@ record StepFolder(Path path, long step, long copy) implements Comparable<StepFol
         return complete;
     }
 
-    /** Returns the complete ones beside a folder, the latest last; none if its name is not that of a step. */
-    static List<StepFolder> beside(Path folder) throws IOException {
+    /** Returns the complete ones beside a folder, the latest last; none if it is not of a step, or cannot be read. */
+    static List<StepFolder> beside(Path folder) {
         Path absolute = folder.toAbsolutePath();
-        return of(absolute).isEmpty() ? List.of() : complete(Folder.of(folder)).stream()
-                .filter(each -> !each.path.equals(absolute))
-                .map(each -> new StepFolder(folder.resolveSibling(each.path.getFileName()), each.step, each.copy))
-                .toList();
+        if (of(absolute).isEmpty()) {
+            return List.of();
+        }
+        try {
+            return complete(Folder.of(folder)).stream().filter(each -> !each.path.equals(absolute))
+                    .map(each -> new StepFolder(folder.resolveSibling(each.path.getFileName()), each.step, each.copy))
+                    .toList();
+        } catch (IOException _) {
+            return List.of();
+        }
     }
 
     /** Creates the next folder of a step, empty. */

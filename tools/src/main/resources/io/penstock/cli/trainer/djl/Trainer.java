@@ -61,6 +61,9 @@ public final class Trainer {
                 System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
                 return;
             }
+            if (done > 0) {
+                System.out.println("resumed behind step " + done);
+            }
             saveOnInterrupt();
             train(model, settings, done, steps);
         }
@@ -92,6 +95,7 @@ public final class Trainer {
                     }
                     if (step % SAVE_EVERY == 0 || isLast) {
                         ModelCheckpoint.save(CHECKPOINTS, step, model, loader);
+                        System.out.println("saved step " + step + " in " + CHECKPOINTS);
                     }
                 }
             }

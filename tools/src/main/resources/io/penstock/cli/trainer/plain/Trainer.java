@@ -82,6 +82,7 @@ public final class Trainer {
         model.write(folder.resolve(WEIGHTS));
         Checkpoint.save(folder, step, loader.state(), WEIGHTS);
         Checkpoint.keepLatest(CHECKPOINTS, KEPT_CHECKPOINTS);
+        System.out.println("saved step " + step + " in " + CHECKPOINTS);
     }
 
     /** On Ctrl-C, the step at hand is the last one; the JVM waits for it and its checkpoint. */

@@ -56,6 +56,9 @@ public final class Trainer {
                 System.out.println("steps count from the start: -Dsteps=" + (done + 100) + " trains for 100 more");
                 return;
             }
+            if (done > 0) {
+                System.out.println("resumed behind step " + done);
+            }
             saveOnInterrupt();
             train(network, optimizer, run, settings, done, steps);
         }
@@ -81,6 +84,7 @@ public final class Trainer {
                 }
                 if (step % SAVE_EVERY == 0 || isLast) {
                     run.save(CHECKPOINTS, step, loader);
+                    System.out.println("saved step " + step + " in " + CHECKPOINTS);
                 }
             }
             System.out.print(diagnosis.summary().text());
