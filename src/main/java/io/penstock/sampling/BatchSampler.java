@@ -239,6 +239,7 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
      * @param position the position in the epoch, from 0 up to, not including, the epoch's size
      * @param lanes where each lane of the stream continues; empty for a dataset with an index
      * @throws IllegalArgumentException if there is no such position
+     * @throws IllegalStateException if edits leave out all samples of very many epochs
      */
     public BatchSampler startingAt(long epoch, long position, List<LaneState> lanes) {
         if (epoch < 0 || epoch >= settings.sampler.epochs()) {
@@ -280,6 +281,10 @@ public abstract sealed class BatchSampler permits FixedBatches, VaryingBatches, 
         long place = sampler.placeOf(order, epoch, position);
         while (!isArriving() && place == sizeOf(in)
                 && in + 1 < Math.min(sampler.endEpoch(), sampler.alikeFrom() + 1)) {
+            if (in - epoch == MOST_EMPTY_EPOCHS + edits().size()) {
+                throw new IllegalStateException("found no sample in epochs " + epoch + " to " + in + ": the edits leave"
+                        + " out all, expected some to go on with");
+            }
             in++;
             place = 0;
         }

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class EditsTest {
 
@@ -66,6 +67,17 @@ class EditsTest {
                 assertEquals(run.order(0).at(plan.position(row)), plan.sample(row));
             }
         }
+    }
+
+    @Test
+    @Timeout(value = 600, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void editsThatLeaveOutAllSamplesAreRefusedAndNoEndlessSearch() {
+        BatchSampler run = run(Mixture.of(400, new Mixture.Source(Sampler.shuffled(100, 1), 0.7),
+                new Mixture.Source(Sampler.sequential(50), 0.3)), 2, 1);
+        StateEdit all = LoaderState.after(run, 9).edit(run);
+        String message = assertThrows(IllegalStateException.class, () -> all.exciseSamples(0, 149).state()
+                .resume(run)).getMessage();
+        assertTrue(message.startsWith("found no sample in epochs 0 to "), message);
     }
 
     @Test

@@ -53,8 +53,8 @@ final class StateCommand implements Callable<Integer> {
     }
 
     /**
-     * The folder of a checkpoint, which is named by itself, by the file in it, or by the folder of a run, whose latest it
-     * is; null if this names none.
+     * The folder of a checkpoint, which is named by itself, by the file in it, or by the folder of a run, whose latest
+     * it is; null if this names none.
      */
     private static @Nullable Path checkpoint(String file) throws IOException {
         if (RemoteFiles.isRemote(file)) {
