@@ -122,8 +122,8 @@ public final class Filtered implements Dataset {
     /**
      * {@inheritDoc}
      *
-     * <p>This is one pass over the kept samples, on the first call. It skips bad samples; reading one fails later. Of
-     * values that code generates, it is the greatest length before the filter.
+     * <p>This is one pass over the kept samples, on the first call. It skips bad samples; reading one fails later. Of a
+     * generated field it is the greatest length before the filter.
      */
     @Override
     public long maxLength(int field) {

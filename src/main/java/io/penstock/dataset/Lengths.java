@@ -87,8 +87,8 @@ public final class Lengths implements LongUnaryOperator {
     }
 
     /**
-     * Returns the greatest length of a field in a part of a dataset: measured, but where code generates values, which
-     * may take the random numbers of a batch, that of the whole.
+     * Returns the greatest length of a field in a part of a dataset. It is measured. Generated values may need the
+     * random numbers of a batch: of these it is the greatest length in the whole dataset.
      */
     static long longest(Dataset part, int field, Dataset whole) {
         return isGenerated(whole.source(field)) ? whole.maxLength(field) : longest(part, field);

@@ -121,9 +121,9 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * {@return the folder of the latest checkpoint, to {@link #load}; empty on a run's first start} That is the one of
-     * the highest step. One that a killed run left without its state is passed over. If there are none, but the run's
-     * folder is itself a checkpoint, that is returned.
+     * {@return the folder of the checkpoint with the highest step, to {@link #load}; empty on a run's first start} A
+     * folder that a killed run left incomplete is passed over. A run's folder that is itself a checkpoint is returned
+     * if it has no complete folder of a step.
      *
      * @param run the folder of the run's checkpoints; it need not exist
      * @throws IOException if the folder cannot be read
@@ -137,8 +137,8 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
     }
 
     /**
-     * Deletes a run's older checkpoints, and what killed runs left of others. Call it after {@link #save}. Only folders
-     * named as by {@link #newFolder} are deleted; a kill in between leaves the latest ones whole.
+     * Deletes a run's older checkpoints, and incomplete folders that a killed run left. Call it after {@link #save}. It
+     * deletes only folders that have a name from {@link #newFolder}. A kill meanwhile leaves the latest ones whole.
      *
      * @param run the folder of the run's checkpoints
      * @param count how many to keep, at least 1

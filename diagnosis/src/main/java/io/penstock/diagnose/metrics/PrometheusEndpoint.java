@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * address. Metrics have no authentication, a status for other machines needs a token; nothing is encrypted: bind other
  * addresses only on a trusted network.
  *
- * <p>Needs the module {@code jdk.httpserver}. Each request has a virtual thread, so a client that is slow holds up no
- * other; one at a time reads totals, and blocks no one else.
+ * <p>Needs the module {@code jdk.httpserver}. Each request has a virtual thread, so a slow client holds up no other.
+ * Totals are read by one request at a time; that does not block the loader.
  */
 public final class PrometheusEndpoint implements AutoCloseable {
 
