@@ -30,6 +30,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -179,8 +180,12 @@ class DeviceLoadersTest {
         }
     }
 
-    /** A stage that fails at a batch of one device. */
     private static DeviceStage failing(Device on, long batch) {
+        return failing(on, batch, new CountDownLatch(1));
+    }
+
+    /** A stage that fails at a batch of one device, and counts down before it does. */
+    private static DeviceStage failing(Device on, long batch, CountDownLatch fails) {
         return (device, fields) -> new OpenStage() {
             private long enqueued;
 
@@ -192,6 +197,7 @@ class DeviceLoadersTest {
             @Override
             public void enqueue(DeviceStream stream, DeviceFields inputs, DeviceFields outputs) {
                 if (device == on && enqueued++ == batch) {
+                    fails.countDown();
                     throw new IllegalStateException("no more");
                 }
             }
@@ -211,10 +217,12 @@ class DeviceLoadersTest {
     }
 
     @Test
-    void anErrorThatNoCallHasToldIsToldByClose() {
+    void anErrorThatNoCallHasToldIsToldByClose() throws InterruptedException {
         Device[] devices = devices(2);
-        DeviceLoaders loaders = settings(1).onDevice(failing(devices[1], 0)).devices(devices).openAll();
+        var fails = new CountDownLatch(1);
+        DeviceLoaders loaders = settings(1).onDevice(failing(devices[1], 0, fails)).devices(devices).openAll();
         assertEquals(42, rest(loaders.get(0)).size());
+        fails.await();
         IllegalStateException error = assertThrows(IllegalStateException.class, loaders::close);
         assertTrue(error.getMessage().contains("batch 0: no more"), error.getMessage());
         loaders.close();
