@@ -52,6 +52,8 @@ public final class Ledger implements AutoCloseable {
     static final long BYTES = -2;
     /** A flag of a start: records of bytes follow those of steps. */
     static final int WITH_BYTES = 1;
+    /** A flag of a start: what is left of its epoch is less than a batch, and dropped. */
+    static final int REST_DROPPED = 2;
     /** Marks the last batch of an epoch in the count. */
     static final int LAST = 1 << 31;
     /** In place of the valid rows: the batch could not be made. */
@@ -186,8 +188,7 @@ public final class Ledger implements AutoCloseable {
         Shard shard = from.shard();
         ByteBuffer record = ByteBuffer.allocate(RECORD_BYTES + padded.length).order(ByteOrder.LITTLE_ENDIAN);
         record.putLong(START).putInt(VERSION).putInt(shard.rank()).putInt(shard.worldSize())
-                .putInt(shard.tail().ordinal()).putInt(hasBytes ? WITH_BYTES : 0).putInt(text.length)
-                .putLong(from.startPlace());
+                .putInt(shard.tail().ordinal()).putInt(flags(from)).putInt(text.length).putLong(from.startPlace());
         record.put(CHAIN_AT, fromChain).put(RECORD_BYTES, padded);
         byte[] sealed = digests.seal(seal, record, 0, text).clone();
         record.put(SEAL_AT, sealed, 0, Long.BYTES);
@@ -197,6 +198,11 @@ public final class Ledger implements AutoCloseable {
         chain = fromChain;
         orderDigest = Digests.order(state);
         seal = sealed;
+    }
+
+    private int flags(BatchSampler from) {
+        boolean isRestDropped = from.epochOf(0, from.startEpoch() + 1) != from.startEpoch();
+        return (hasBytes ? WITH_BYTES : 0) | (isRestDropped ? REST_DROPPED : 0);
     }
 
     /**

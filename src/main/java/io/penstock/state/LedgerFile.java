@@ -25,8 +25,8 @@ final class LedgerFile implements AutoCloseable {
     private static final int RECORD = Ledger.RECORD_BYTES;
 
     /** From one start of a run to the next. */
-    record Attempt(int rank, int world, long place, LoaderState state, byte[] chain, boolean hasBytes, long first,
-            long steps) {
+    record Attempt(int rank, int world, long place, LoaderState state, byte[] chain, boolean hasBytes,
+            boolean dropsRest, long first, long steps) {
 
         /** The bytes from one step to the next. */
         long stride() {
@@ -114,7 +114,8 @@ final class LedgerFile implements AutoCloseable {
                             + record.getInt(16) + " from place " + record.getLong(32), "a rank below the world size");
                 }
                 open = new Attempt(record.getInt(12), record.getInt(16), record.getLong(32), state(text, at), chain,
-                        (record.getInt(24) & Ledger.WITH_BYTES) != 0, end, 0);
+                        (record.getInt(24) & Ledger.WITH_BYTES) != 0, (record.getInt(24) & Ledger.REST_DROPPED) != 0,
+                        end, 0);
                 MemorySegment.copy(bytes, end - RECORD + Ledger.SEAL_AT, MemorySegment.ofArray(seal), 0, Long.BYTES);
             } else if (open == null) {
                 throw new MalformedStoreException(path, at, "a step", "the start of a run");
@@ -131,7 +132,7 @@ final class LedgerFile implements AutoCloseable {
     private void close(@Nullable Attempt open, long at) {
         if (open != null) {
             attempts.add(new Attempt(open.rank, open.world, open.place, open.state, open.chain, open.hasBytes,
-                    open.first, Math.ceilDiv(at - open.first, open.stride())));
+                    open.dropsRest, open.first, Math.ceilDiv(at - open.first, open.stride())));
         }
     }
 

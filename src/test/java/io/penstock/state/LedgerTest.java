@@ -15,6 +15,7 @@ import io.penstock.sampling.Mixture;
 import io.penstock.sampling.Sampler;
 import io.penstock.sampling.Shard;
 import io.penstock.sampling.TailPolicy;
+import io.penstock.sampling.TokenBudget;
 import io.penstock.sampling.WorkBudget;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -26,7 +27,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -207,6 +211,40 @@ class LedgerTest {
         LoaderState state = deliver(whole, 10).edit(whole).exciseSteps(10, 124).state();
         LoaderState end = deliver(state.resume(whole), 5);
         assertProves(whole, end);
+    }
+
+    /** More ranks than before need more rows for a step than the epoch has left. */
+    @ParameterizedTest
+    @EnumSource(TailPolicy.class)
+    void aRestThatIsLessThanABatchIsDropped(TailPolicy tail) throws IOException {
+        BatchSampler whole = BatchSampler.of(ORDER, 8, new Shard(0, 1, tail)).withDataset("d").droppingLast();
+        LoaderState state = deliver(whole, 122);
+        assertEquals(976, state.position());
+        LoaderState end = null;
+        for (int rank = 0; rank < 4; rank++) {
+            end = deliver(state.resume(BatchSampler.of(ORDER, 8, new Shard(rank, 4, tail)).withDataset("d")
+                    .droppingLast()), 3);
+        }
+        assertEquals(1, end.epoch());
+        assertProves(whole, end);
+    }
+
+    /** Many short samples are left, which all fit in the dropped batch; batches of 8 have room for fewer. */
+    @Test
+    void aRestOfMoreRowsThanAStepCanHaveIsFound() throws IOException {
+        BatchSampler eights = batches(ORDER, 8, 0, 1).droppingLast();
+        LoaderState state = deliver(eights, 112);
+        Set<Long> shorts = LongStream.range(896, 1000).map(ORDER.epoch(0)::at).boxed().collect(Collectors.toSet());
+        BatchSampler budget = BatchSampler.of(ORDER, TokenBudget.padded(800).maxSamples(150),
+                sample -> shorts.contains(sample) ? 1 : 100, new Shard(0, 1, TailPolicy.PAD)).withDataset("d")
+                .droppingLast();
+        LoaderState end = deliver(state.resume(budget), 3);
+        assertEquals(1, end.epoch());
+        assertProves(budget, end);
+        List<String> problems = LedgerAudit.of(folder, Optional.of(eights)).problems();
+        assertEquals(1, problems.size(), problems.toString());
+        assertTrue(problems.getFirst().contains("step 0 has place 0 of epoch 1, expected place 896 of epoch 0"),
+                problems.toString());
     }
 
     @Test
