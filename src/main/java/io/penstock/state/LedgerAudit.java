@@ -34,7 +34,7 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
 
     /** An audit ends after so many problems. */
     public static final int MOST_PROBLEMS = 100;
-    /** Epochs that an edit may have left out. */
+    /** Epochs that may have been left out. */
     private static final int MOST_EPOCHS = 4096;
 
     /** Copies the list. */
@@ -180,34 +180,30 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
 
         /** An edit may leave out all that is left of an epoch; without the order it is taken to have done so. */
         private boolean followsLeftOut(Attempt attempt, @Nullable BatchSampler batches) {
-            long next = attempt.state().epoch();
-            if (next <= epoch || next - epoch > MOST_EPOCHS || attempt.place() != 0
-                    || attempt.state().edits().size() <= edits) {
-                return false;
-            }
-            boolean isLeftOut = true;
-            for (long between = epoch; batches != null && between < next; between++) {
-                isLeftOut &= batches.order(between).size() <= (between == epoch ? place : 0);
-            }
-            return isLeftOut;
+            return attempt.state().edits().size() > edits
+                    && followsRest(attempt.state().epoch(), attempt.place(), 0, batches);
         }
 
         /**
          * The rest of the epoch in which a run begins may be less than a batch, and dropped. With the order it has to
          * be less than the largest step; without it, what the ranks wrote is believed.
          */
-        private boolean followsDropped(Attempt attempt, long step, long nextEpoch, long nextPlace, long rows,
+        private boolean followsDropped(Attempt attempt, long nextEpoch, long nextPlace, long rows,
                 @Nullable BatchSampler batches) {
-            if (step > 0 || !attempt.dropsRest() || nextEpoch <= epoch || nextEpoch - epoch > MOST_EPOCHS
-                    || nextPlace != 0) {
+            long largest = batches == null ? rows : Math.max(rows, (long) batches.batchSize() * attempt.world());
+            return attempt.dropsRest() && followsRest(nextEpoch, nextPlace, largest - 1, batches);
+        }
+
+        /** Whether a later epoch begins, and by the order each one before it had at most so many places left. */
+        private boolean followsRest(long nextEpoch, long nextPlace, long most, @Nullable BatchSampler batches) {
+            if (nextEpoch <= epoch || nextEpoch - epoch > MOST_EPOCHS || nextPlace != 0) {
                 return false;
             }
-            boolean isLess = true;
+            boolean isLeft = false;
             for (long between = epoch; batches != null && between < nextEpoch; between++) {
-                isLess &= batches.order(between).size() - (between == epoch ? place : 0)
-                        < Math.max(rows, (long) batches.batchSize() * attempt.world());
+                isLeft |= batches.order(between).size() - (between == epoch ? place : 0) > most;
             }
-            return isLess;
+            return !isLeft;
         }
 
         private void audit(Attempt attempt, @Nullable Attempt next) {
@@ -269,7 +265,8 @@ public record LedgerAudit(int runs, long steps, long positions, long takenBack, 
             int count = file.count(attempt, step);
             int[] counts = counts(ranks, step, count);
             long rows = extend(attempt, step, counts, order);
-            if (!follows(ofEpoch, from) && !followsDropped(attempt, step, ofEpoch, from, rows, batches)) {
+            if (!follows(ofEpoch, from)
+                    && !(step == 0 && followsDropped(attempt, ofEpoch, from, rows, batches))) {
                 problem(name + ": step " + step + " has place " + from + " of epoch " + ofEpoch + ", expected place "
                         + place + " of epoch " + epoch);
             }

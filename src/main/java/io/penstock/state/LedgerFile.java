@@ -25,12 +25,20 @@ final class LedgerFile implements AutoCloseable {
     private static final int RECORD = Ledger.RECORD_BYTES;
 
     /** From one start of a run to the next. */
-    record Attempt(int rank, int world, long place, LoaderState state, byte[] chain, boolean hasBytes,
-            boolean dropsRest, long first, long steps) {
+    record Attempt(int rank, int world, long place, LoaderState state, byte[] chain, int flags, long first,
+            long steps) {
+
+        boolean hasBytes() {
+            return (flags & Ledger.WITH_BYTES) != 0;
+        }
+
+        boolean dropsRest() {
+            return (flags & Ledger.REST_DROPPED) != 0;
+        }
 
         /** The bytes from one step to the next. */
         long stride() {
-            return hasBytes ? 2 * RECORD : RECORD;
+            return hasBytes() ? 2 * RECORD : RECORD;
         }
 
         boolean beginsAt(Attempt other) {
@@ -114,13 +122,12 @@ final class LedgerFile implements AutoCloseable {
                             + record.getInt(16) + " from place " + record.getLong(32), "a rank below the world size");
                 }
                 open = new Attempt(record.getInt(12), record.getInt(16), record.getLong(32), state(text, at), chain,
-                        (record.getInt(24) & Ledger.WITH_BYTES) != 0, (record.getInt(24) & Ledger.REST_DROPPED) != 0,
-                        end, 0);
+                        record.getInt(24), end, 0);
                 MemorySegment.copy(bytes, end - RECORD + Ledger.SEAL_AT, MemorySegment.ofArray(seal), 0, Long.BYTES);
             } else if (open == null) {
                 throw new MalformedStoreException(path, at, "a step", "the start of a run");
             } else if ((record.getLong(0) == Ledger.BYTES) != ((at - open.first) % open.stride() != 0)) {
-                throw new MalformedStoreException(path, at, "position " + record.getLong(0), open.hasBytes
+                throw new MalformedStoreException(path, at, "position " + record.getLong(0), open.hasBytes()
                         ? "a step, and behind each one its bytes" : "a step");
             }
             at = end;
@@ -131,8 +138,8 @@ final class LedgerFile implements AutoCloseable {
 
     private void close(@Nullable Attempt open, long at) {
         if (open != null) {
-            attempts.add(new Attempt(open.rank, open.world, open.place, open.state, open.chain, open.hasBytes,
-                    open.dropsRest, open.first, Math.ceilDiv(at - open.first, open.stride())));
+            attempts.add(new Attempt(open.rank, open.world, open.place, open.state, open.chain, open.flags,
+                    open.first, Math.ceilDiv(at - open.first, open.stride())));
         }
     }
 
@@ -212,7 +219,7 @@ final class LedgerFile implements AutoCloseable {
 
     /** Whether it is known what the bytes of a step were: not if a crash tore that off. */
     boolean hasBytes(Attempt attempt, long step) {
-        return attempt.hasBytes && at(attempt, step) + 2 * RECORD <= bytes.byteSize() - torn
+        return attempt.hasBytes() && at(attempt, step) + 2 * RECORD <= bytes.byteSize() - torn
                 && bytes.get(LONG, at(attempt, step) + RECORD) == Ledger.BYTES && valid(attempt, step) != Ledger.FAILED;
     }
 

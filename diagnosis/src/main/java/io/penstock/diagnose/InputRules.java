@@ -144,6 +144,11 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
 
     /** A verdict on a stage that works while the trainer waits. */
     private record StageRule(Verdict verdict, Cause cause, Stage stage, String summary, String action) {
+
+        /** What makes the stage faster without another change. */
+        List<String> first(PartShares parts) {
+            return stage == Stage.DECODE && parts.isDecodedByJdk() ? List.of(TURBO_ADVICE) : List.of();
+        }
     }
 
     private static final List<StageRule> STAGES = List.of(
@@ -163,27 +168,23 @@ record InputRules(Facts facts, LoaderInfo settings, List<Finding> findings) {
             Optional<PartTime> dearest = rule.stage == Stage.TRANSFORM ? parts.dearest()
                     : rule.stage == Stage.DECODE ? parts.dearestWithDecoding() : Optional.empty();
             if (share >= StepRules.INFO_SHARE && dearest.isPresent()) {
-                steps(rule, share, dearest.get());
+                steps(rule, parts, share, dearest.get());
             } else {
-                String first = rule.stage == Stage.DECODE && parts.isDecodedByJdk() ? sentence(List.of(TURBO_ADVICE))
-                        + " " : "";
-                find(rule.verdict, share, rule.summary, first + rule.action, evidence(rule.stage));
+                List<String> first = rule.first(parts);
+                find(rule.verdict, share, rule.summary, (first.isEmpty() ? "" : sentence(first) + " ") + rule.action,
+                        evidence(rule.stage));
             }
         }
     }
 
     /** Names the dearest step, and what it would give not to have it in the workers; only steps run on the device. */
-    private void steps(StageRule rule, double share, PartTime dearest) {
-        PartShares parts = new PartShares(facts.recording.parts());
+    private void steps(StageRule rule, PartShares parts, double share, PartTime dearest) {
         double ofWork = parts.share(dearest);
         boolean isStep = parts.dearest().filter(dearest::equals).isPresent();
         WhatIf whatIf = new WhatIf(facts.recording, facts.onThread());
         double device = isStep ? whatIf.gain(WhatIf.Reading.DEVICE) : Double.NaN;
         double offline = whatIf.gain(WhatIf.Reading.OFFLINE);
-        List<String> advice = new ArrayList<>();
-        if (rule.stage == Stage.DECODE && parts.isDecodedByJdk()) {
-            advice.add(TURBO_ADVICE);
-        }
+        List<String> advice = new ArrayList<>(rule.first(parts));
         if (isStep && !isAboutNothing(device)) {
             advice.add("run " + dearest.name() + " and what follows it on the device" + text(device));
         }

@@ -16,4 +16,10 @@ final class Diagnoses {
                 settings.memory().hostSlots(), settings.memory().deviceSlots(), settings.readMode().toString(), "warm"),
                 150, null);
     }
+
+    /** Returns the finding with a verdict, which a summary has to have. */
+    static Finding finding(Summary summary, Verdict verdict) {
+        return summary.findings().stream().filter(finding -> finding.verdict() == verdict).findFirst()
+                .orElseThrow();
+    }
 }

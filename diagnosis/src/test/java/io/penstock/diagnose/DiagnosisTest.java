@@ -318,8 +318,7 @@ class DiagnosisTest {
         assertEquals(List.of(new Summary.PartRow("quick", summary.input().parts().get(0).totalMillis(), 0.25),
                 new Summary.PartRow("dear", summary.input().parts().get(1).totalMillis(), 0.75)),
                 summary.input().parts());
-        Finding found = summary.findings().stream().filter(finding -> finding.verdict() == Verdict.TRANSFORM)
-                .findFirst().orElseThrow();
+        Finding found = Diagnoses.finding(summary, Verdict.TRANSFORM);
         assertEquals("dear", found.evidence().get("dearest_step"));
         assertEquals(0.75, found.evidence().get("dearest_step_share"));
     }

@@ -215,8 +215,7 @@ class VerdictsTest {
         scenario.parts = List.of(new PartTime("decode", 60_000_000), new PartTime("randomResizedCrop", 60_000_000),
                 new PartTime("colorJitter", 150_000_000), new PartTime("normalize", 30_000_000));
         Summary summary = Diagnoses.summary(scenario.play());
-        Finding found = summary.findings().stream().filter(finding -> finding.verdict() == Verdict.TRANSFORM)
-                .findAny().orElseThrow();
+        Finding found = Diagnoses.finding(summary, Verdict.TRANSFORM);
         assertTrue(found.summary().contains("colorJitter is 50.0 % of the work on a sample"), found.summary());
         assertEquals("colorJitter", found.evidence().get("dearest_step"));
         // A batch takes 10.3 ms of a worker, without colorJitter and normalize 4.3 ms; two workers, a trainer of 2 ms.
@@ -235,8 +234,7 @@ class VerdictsTest {
         scenario.decode = _ -> 8_000;
         scenario.transform = _ -> 2_000;
         scenario.parts = List.of(new PartTime("decode", 240_000_000), new PartTime("horizontalFlip", 60_000_000));
-        Finding found = Diagnoses.summary(scenario.play()).findings().stream()
-                .filter(finding -> finding.verdict() == Verdict.DECODE).findAny().orElseThrow();
+        Finding found = decode(scenario);
         assertTrue(found.summary().contains("decode is 80.0 % of the work on a sample"), found.summary());
         assertTrue(found.action().startsWith("Write augmented samples once"), found.action());
         assertEquals(10.305 / 2 / 2.021 - 1, (double) found.evidence().get("gain_offline"), 0.05, found.toString());
@@ -318,8 +316,7 @@ class VerdictsTest {
     }
 
     private static Finding decode(Scenario scenario) {
-        return Diagnoses.summary(scenario.play()).findings().stream()
-                .filter(finding -> finding.verdict() == Verdict.DECODE).findAny().orElseThrow();
+        return Diagnoses.finding(Diagnoses.summary(scenario.play()), Verdict.DECODE);
     }
 
     @Test
@@ -335,13 +332,11 @@ class VerdictsTest {
             scenario.blocked = _ -> 4_000;
             scenario.download = _ -> wait;
             scenario.downloads = new Downloads(8_000, 800, 50_000_000, 100_000_000, 100, 110, 64_000);
-            Finding found = Diagnoses.summary(scenario.play()).findings().stream()
-                    .filter(finding -> finding.verdict() == Verdict.DOWNLOAD).findAny().orElseThrow();
+            Summary summary = Diagnoses.summary(scenario.play());
+            Finding found = Diagnoses.finding(summary, Verdict.DOWNLOAD);
             assertTrue(found.summary().contains("mostly for " + what), found.summary());
             // Four fifths of making a batch.
-            assertEquals("download", Diagnoses.summary(scenario.play()).findings().stream()
-                    .filter(finding -> finding.verdict() == Verdict.INPUT_BOUND).findAny().orElseThrow().evidence()
-                    .get("cause"));
+            assertEquals("download", Diagnoses.finding(summary, Verdict.INPUT_BOUND).evidence().get("cause"));
             assertEquals(0.9, (double) found.evidence().get("hit_rate"), 1e-9);
             assertEquals(10L, found.evidence().get("requests_sent_again"));
             // 200 batches of 32 samples are a tenth of an epoch.
