@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * overwritten, truncated or mixed up, so a state is never used with the weights of another step.
  *
  * <p>Each checkpoint has a folder of its own, which is complete when this file is in it. A run that is killed at any
- * moment then finds the checkpoint before or the new one. Do not write a step's weights over those of the checkpoint
- * before: killed between the two, the run has no checkpoint left.
+ * moment then finds the previous checkpoint or the new one. Do not write a step's weights over those of the previous
+ * checkpoint: killed before {@link #save}, the run has no checkpoint left.
  *
  * {@snippet :
  * Optional<Path> latest = Checkpoint.latest(run);                     // of an earlier start
@@ -275,7 +275,7 @@ public record Checkpoint(long step, LoaderState state, Map<String, FileMark> fil
             }
         }
         return "Resume from another checkpoint, or start again; where each checkpoint has a folder of its own"
-                + " (Checkpoint.newFolder), a kill leaves the one before";
+                + " (Checkpoint.newFolder), a kill leaves the previous one";
     }
 
     private static boolean isWhole(Location folder) {

@@ -85,7 +85,7 @@ class CheckpointTest {
         }
     }
 
-    // ---- a folder a step
+    // ---- one folder per step
 
     private Path save(long step) throws IOException {
         Path checkpoint = Checkpoint.newFolder(folder, step);

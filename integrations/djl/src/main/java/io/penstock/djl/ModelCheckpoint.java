@@ -15,8 +15,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A model's parameters together with the loader's state, in a {@linkplain Checkpoint#newFolder folder a step}. A run
- * that is killed at any moment finds the previous checkpoint or the new one, complete.
+ * A model's parameters together with the loader's state, in {@linkplain Checkpoint#newFolder one folder per step}. A
+ * run that is killed at any moment finds the previous checkpoint or the new one, complete.
  *
  * {@snippet :
  * Optional<Checkpoint> saved = ModelCheckpoint.load(folder, model);       // empty on the first start

@@ -26,7 +26,7 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that a run goes on from, in a {@linkplain Checkpoint#newFolder folder a step}: a model's tensors, the
+ * Everything that a run goes on from, in {@linkplain Checkpoint#newFolder one folder per step}: a model's tensors, the
  * optimizer's state, the states of generators of random numbers, and the loader's. A run that is killed at any moment
  * finds the previous checkpoint or the new one, complete.
  *

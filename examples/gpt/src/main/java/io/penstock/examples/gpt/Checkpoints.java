@@ -25,8 +25,8 @@ import java.util.function.Function;
  * A run's checkpoints, each a folder {@code step-00000100} with the weights, the optimizer's averages, the vocabulary,
  * the options and the loader's state.
  *
- * <p>{@link Checkpoint} names the folders and finds the newest complete one. The checkpoint before is deleted only when
- * the new one is complete, so a kill at any moment leaves one of them.
+ * <p>{@link Checkpoint} names the folders and finds the newest complete one. The previous checkpoint is deleted only
+ * when the new one is complete, so a kill at any moment leaves one of them.
  */
 final class Checkpoints {
 

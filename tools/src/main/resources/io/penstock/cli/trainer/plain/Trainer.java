@@ -76,7 +76,7 @@ public final class Trainer {
         }
     }
 
-    /** Each step has a folder of its own, so a kill at any moment leaves the checkpoint before or this one. */
+    /** Each step has a folder of its own, so a kill at any moment leaves the previous checkpoint or this one. */
     private static void save(Model model, DataLoader loader, long step) throws IOException {
         Path folder = Checkpoint.newFolder(CHECKPOINTS, step);
         model.write(folder.resolve(WEIGHTS));
